@@ -24,7 +24,7 @@ import sklearn
 from scipy.stats import wilcoxon
 
 import candide
-from candide.model.evaluation import Report
+from candide.model.evaluation import Evaluation
 
 from . import peers
 from .halves import Table, hold_out, tables
@@ -90,7 +90,7 @@ def measure(table: Table, step: Step, seed: int) -> Result:
         warnings.simplefilter("ignore")  # of scikit-learn, about classes with few rows in a fold
         held = hold_out(table, step.make, seed)
     position = np.searchsorted(table.classes, table.labels)
-    report = Report.of(np.log(held.probability), position, np.ones(len(position)), table.classes)
+    report = Evaluation.of(np.log(held.probability), position, np.ones(len(position)), table.classes)
     return Result(1 - report.accuracy, report.log_loss, report.ece, held.fit_seconds / 2)
 
 

@@ -21,7 +21,7 @@ import sklearn.naive_bayes as theirs
 from sklearn.calibration import CalibratedClassifierCV
 
 import candide
-from candide.model.evaluation import Report
+from candide.model.evaluation import Evaluation
 from candide.stacking.calibration import METHODS
 
 from .sets import Split, splits
@@ -58,7 +58,7 @@ def measure(make: Callable[[], Any], split: Split) -> Result:
     with np.errstate(divide="ignore"):
         log_probability = np.maximum(np.log(probability), LEAST)
     positions = np.searchsorted(model.classes_, split.y_held_out)
-    report = Report.of(log_probability, positions, np.ones(len(positions)), model.classes_)
+    report = Evaluation.of(log_probability, positions, np.ones(len(positions)), model.classes_)
     return Result(report.log_loss, report.ece, statistics.median(times))
 
 

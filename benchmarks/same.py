@@ -45,8 +45,11 @@ def _as_sparse(state: State) -> State:
 
 
 def _sparse_texts(texts: TextStatistics) -> TextStatistics:
-    looks = tuple(replace(look, counts=replace(look.counts, total=_sparse(look.counts.total))) for look in texts.looks)
-    return replace(texts, looks=looks)
+    feature_sets = tuple(
+        replace(feature_set, counts=replace(feature_set.counts, total=_sparse(feature_set.counts.total)))
+        for feature_set in texts.feature_sets
+    )
+    return replace(texts, feature_sets=feature_sets)
 
 
 def _sparse(total: Any) -> Any:

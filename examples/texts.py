@@ -41,10 +41,10 @@ print(texts[0], "->", queues[0])
 print(model.loo_)
 print(f"on 300 new messages: accuracy {model.score(new_texts, new_queues):.3f}")
 
-title("What each look is worth")
+title("Weight of each feature set")
 summary = model.summary()
-for look in dict.fromkeys(summary["look"]):
-    print(f"{look:20} {summary['weight'][summary['look'] == look].sum():.2f}")
+for feature_set in dict.fromkeys(summary["feature_set"]):
+    print(f"{feature_set:20} {summary['weight'][summary['feature_set'] == feature_set].sum():.2f}")
 
 title("One message")
 question = "My parcel is late and the card was charged twice"

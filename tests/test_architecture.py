@@ -67,11 +67,16 @@ def package_of(path: Path) -> str:
 
 
 @cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+@cache
 def imports(path: Path) -> set[str]:
     """Absolute names of what a module imports, relative imports resolved; imports for type checkers alone left out."""
     package = ["candide", *path.relative_to(SOURCE).parts[:-1]]
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -98,10 +103,11 @@ def test_guests_stay_where_they_are_received(path: Path) -> None:
 
 @every("path", MODULES)
 def test_files_are_small(path: Path) -> None:
-    """At most 400 lines, docstrings and blank lines not counted."""
+    """At most 500 lines, and 400 without docstrings and blank lines."""
     text = path.read_text()
+    assert len(text.splitlines()) <= 500
     lines = {number for number, line in enumerate(text.splitlines(), 1) if line.strip()}
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     assert len(lines) <= 400

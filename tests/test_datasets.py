@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide import NaiveBayes, datasets
 from candide.exceptions import ParameterError
@@ -11,7 +12,7 @@ from candide.exceptions import ParameterError
 TOYS = ["bird_table", "ferry", "mails", "orchard", "pebbles", "switches"]
 
 
-@pytest.mark.parametrize("name", TOYS)
+@every("name", TOYS)
 def test_rows_labels_and_table_agree(name: str) -> None:
     toy = getattr(datasets, name)()
     X, y = toy
@@ -22,7 +23,7 @@ def test_rows_labels_and_table_agree(name: str) -> None:
     assert repr(toy) == repr(toy.table)
 
 
-@pytest.mark.parametrize("name", TOYS)
+@every("name", TOYS)
 def test_nobody_can_spoil_them_for_others(name: str) -> None:
     getattr(datasets, name)().table.clear()
     assert getattr(datasets, name)().table
@@ -46,7 +47,7 @@ def test_switches_are_an_exclusive_or() -> None:
     np.testing.assert_array_equal(y == "lit", (X[:, 0] == "up") ^ (X[:, 1] == "up"))
 
 
-@pytest.mark.parametrize("copies", [0, 2.5, "two"])
+@every("copies", [0, 2.5, "two"])
 def test_copies_are_a_whole_number(copies: object) -> None:
     with pytest.raises(ParameterError, match="whole number from 1"):
         datasets.switches(copies)

@@ -8,6 +8,7 @@ import pickle
 from typing import Any
 
 import pytest
+from tiers import every
 
 from candide.lazy_dataclass import dataclass
 
@@ -52,7 +53,7 @@ class Unequal:
         return False
 
 
-@pytest.mark.parametrize("options", [{}, {"frozen": True}, {"frozen": True, "eq": False}, {"repr": False}], ids=str)
+@every("options", [{}, {"frozen": True}, {"frozen": True, "eq": False}, {"repr": False}])
 def test_methods_are_those_of_the_standard_library(options: dict[str, Any]) -> None:
     lazy, eager = pairs(**options)
     assert str(inspect.signature(lazy)) == str(inspect.signature(eager))

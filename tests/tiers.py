@@ -59,13 +59,19 @@ def fitted_once(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class late:  # noqa: N801, it stands for a module
-    """A module that is imported when something of it is used: collecting the tests does not wait for it."""
+    """A module that is imported when something of it is used: collecting the tests does not wait for it.
 
-    def __init__(self, name: str) -> None:
-        self._late_name = name
+    With ``function``, one of its functions, to be called.
+    """
+
+    def __init__(self, name: str, function: str = "") -> None:
+        self._late_name, self._late_function = name, function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self, self._late_function)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):  # pytest looks for ``_mock_name`` in everything that a module holds
             raise AttributeError(name)
         return getattr(importlib.import_module(self._late_name), name)
 

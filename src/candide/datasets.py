@@ -171,7 +171,7 @@ def switches(copies: int = 1) -> Toy:
 
 
 def orchard() -> Toy:
-    """Twelve fruits: weight in grams, colour, number of seeds, with three holes. Columns of all kinds.
+    """Twelve fruits: weight in grams, colour, number of seeds, with three missing values. Columns of all kinds.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tiers import every
 
 from .terminal import MESSAGES, command, done, run
 
@@ -36,15 +37,14 @@ def test_train_where_the_rows_are(tmp_path: Path) -> None:
     assert labels[0].count("\n") == labels[1].count("\n") == 401
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@every(
+    "options,message",
     [
         (("--sql", "SELECT 1"), "--sql is given, and dask: reads in its own way"),
         (("--encoding", "cp1252"), "--encoding is given"),
         (("--on-bad-row", "skip"), "--on-bad-row is given"),
         (("inbox.csv",), "are in different places"),
     ],
-    ids=["sql", "encoding", "bad rows", "mixed"],
 )
 def test_options_that_a_cluster_does_not_heed(options: tuple[str, ...], message: str) -> None:
     ran = run("train", f"dask:{MESSAGES}", *options)

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 import candide
+from candide.specs.text import TextSpec
 from candide.storage.models import note_of
+from candide.training import StreamTrainer
 
 from .terminal import command, done, run
 
-N_ROWS = 1_200
+N_ROWS = 600
 # The command line, with batches so small that a short file has many; one that sends itself a signal after some
 # checkpoints is stopped at the same row on every machine.
 SMALL = """
@@ -24,7 +26,7 @@ import os, sys
 from candide.cli import checkpoint
 from candide.cli.app import main
 from candide.specs.text import TextSpec
-TextSpec.group_bytes = 1 << 13
+TextSpec.group_bytes = 1 << 12
 after, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
 save, saved = checkpoint.Checkpoint.save, []
 def counted(*arguments):
@@ -100,6 +102,10 @@ def test_training_killed_again_and_again_gives_the_same_model(texts: Path, tmp_p
     assert dumped(model) == dumped(whole)
 
 
+def _fail(*arguments: object, **settings: object) -> None:
+    raise RuntimeError("stopped")
+
+
 def heed_signals() -> None:
     """Tests may run in the background, where shells have Ctrl-C ignored by all that they start."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -132,11 +138,17 @@ def test_without_a_checkpoint_nothing_is_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_checkpoint_of_other_settings_or_another_content_is_refused(texts: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_settings_or_another_content_is_refused(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = tmp_path / "texts.csv"
     source.write_bytes(texts.read_bytes())
     train = "train", source, "-o", tmp_path / "m.candide", "--checkpoint", "--every", 0
-    subprocess.run(small(*train, after=1, sign=signal.SIGKILL), check=False)
+    with monkeypatch.context() as patched:
+        patched.setattr(TextSpec, "group_bytes", 1 << 12)
+        patched.setattr(StreamTrainer, "finish", _fail)
+        with pytest.raises(RuntimeError, match="stopped"):
+            run(*train)
     other = run(*train, "--model", "multinomial", "--resume")
     assert other.code == 1
     assert "other settings" in other.err
@@ -178,7 +190,7 @@ import os, signal, sys
 from candide.cli.app import main
 from candide.specs.text import TextSpec
 from candide.training import StreamTrainer
-TextSpec.group_bytes = 1 << 13
+TextSpec.group_bytes = 1 << 12
 learn, calls = StreamTrainer.learn, []
 def twice(self, *arguments, **more):
     result = learn(self, *arguments, **more)

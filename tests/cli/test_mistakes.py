@@ -100,9 +100,8 @@ def test_no_model(tmp_path: Path) -> None:
     assert "wrong.candide" in refused("classify", path, "hello")
 
 
-def test_a_row_for_a_table_that_is_none(people: Path) -> None:
-    assert run("train", people, "--label", "pay", "-q").code == 0
-    assert "JSON object" in refused("classify", people.with_suffix(".candide"), "hello")
+def test_a_row_for_a_table_that_is_none(table_model: Path) -> None:
+    assert "JSON object" in refused("classify", table_model, "hello")
 
 
 def test_forgetting_what_was_never_learned(updatable: Path, tmp_path: Path) -> None:
@@ -113,9 +112,8 @@ def test_forgetting_what_was_never_learned(updatable: Path, tmp_path: Path) -> N
     assert updatable.read_bytes() == before
 
 
-def test_merging_unlike_models(model: Path, people: Path, tmp_path: Path) -> None:
-    assert run("train", people, "--label", "pay", "-q").code == 0
-    refused("merge", model, people.with_suffix(".candide"), "-o", tmp_path / "both.candide")
+def test_merging_unlike_models(model: Path, table_model: Path, tmp_path: Path) -> None:
+    refused("merge", model, table_model, "-o", tmp_path / "both.candide")
     assert not (tmp_path / "both.candide").exists()
     assert "-o FILE" in refused("merge", model, model)
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiers import every
 
-from candide.clusters.java import find_java
-from candide.clusters.opening import opened
+from candide.clusters.opening import find_java, opened
 from candide.clusters.places import Files, Table, engine_of, place_of, places_of
 from candide.exceptions import MissingPackage, ParameterError, SourceError
 
@@ -25,8 +25,8 @@ def test_engines() -> None:
         engine_of(["spark:a.csv", "a.csv"])
 
 
-@pytest.mark.parametrize(
-    ("name", "format", "separator", "compressed"),
+@every(
+    "name,format,separator,compressed",
     [
         ("a.csv", "csv", ",", False),
         ("a.tsv.gz", "csv", "\t", True),

@@ -27,7 +27,7 @@ from properties.tables import assert_predicts_alike, assert_same_table, mixed
 
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.clusters import spark as engine
-from candide.clusters.java import find_java
+from candide.clusters.opening import find_java
 from candide.exceptions import InputError
 
 from . import mortal

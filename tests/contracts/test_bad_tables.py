@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy.sparse import csc_array, csr_array, dok_array
-from tiers import fitted_once
+from tiers import every, fitted_once, late
 
 from candide import NaiveBayes, diagnostics
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, ParameterError
+
+pl = late("polars")
 
 N = 40
 CLASSES = np.arange(N) % 2
@@ -79,7 +80,7 @@ def test_columns_of_nothing_at_predict_only(how: dict[str, Any]) -> None:
 
 @BOTH
 def test_a_column_that_comes_alive(how: dict[str, Any]) -> None:
-    for name in X:
+    for name in ("size", "word"):
         model = fit(X.assign(**{name: None}), **how).partial_fit(X, Y).refit()
         check(model.predict_proba(X))
         both = fit(pd.concat([X.assign(**{name: None}), X]), np.tile(Y, 2), **how)
@@ -121,13 +122,21 @@ EXTREMES = {
 }
 
 
+@every("name", EXTREMES)
+def test_extreme_numbers_in_the_plain_model(name: str) -> None:
+    check_extreme_numbers(name, PLAIN)
+
+
+# The largest, and numbers of all scales, stand for the others.
 @pytest.mark.parametrize(
-    ("name", "how"),
-    [(name, PLAIN) for name in EXTREMES]
-    # The largest and the smallest stand for the large and the small.
-    + [pytest.param(name, {}, marks=pytest.mark.slow if name in ("large", "small") else ()) for name in EXTREMES],
+    "name",
+    [pytest.param(name, marks=() if name in ("largest", "all scales") else pytest.mark.slow) for name in EXTREMES],
 )
-def test_extreme_numbers(name: str, how: dict[str, Any]) -> None:
+def test_extreme_numbers(name: str) -> None:
+    check_extreme_numbers(name, {})
+
+
+def check_extreme_numbers(name: str, how: dict[str, Any]) -> None:
     table = X.assign(size=EXTREMES[name])
     model = fit(table, **how)
     for rows in (table, X, X.assign(size=1.7e308), X.assign(size=-1.7e308)):
@@ -139,16 +148,17 @@ def test_extreme_numbers(name: str, how: dict[str, Any]) -> None:
     model.summary(), model.parameters(), diagnostics.typicality(model, table)
 
 
-@pytest.mark.parametrize("family", ["gaussian", "student", "power", "lognormal", "poisson"])
-def test_distributions_of_numbers_whose_squares_overflow(family: str) -> None:
+def test_distributions_of_numbers_whose_squares_overflow() -> None:
     table = X.assign(size=np.linspace(1.0, 1e300, N))
-    refused(lambda: fit(table, columns={"size": family}), "column 'size'", "below about 1e150", error=ParameterError)
-    for other in ("kernel", "bins"):
-        check(fit(table, columns={"size": other}).predict_proba(table))
+    for family in ("gaussian", "student", "power", "lognormal", "poisson"):
+        words = "column 'size'", "below about 1e150"
+        refused(lambda family=family: fit(table, columns={"size": family}), *words, error=ParameterError)
+    for family in ("kernel", "bins"):
+        check(fit(table, columns={"size": family}).predict_proba(table))
 
 
 def test_very_many_different_texts() -> None:
-    n = 20_000
+    n = 2_000
     table = {"id": np.array([f"k{i}" for i in range(n)], dtype=object), "x": np.arange(n) % 7}
     y = np.arange(n) % 7 > 3
     model = fit(table, y, order=0)
@@ -383,7 +393,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@every("case", WRONG)
 def test_wrong_settings(case: str) -> None:
     settings, words = WRONG[case]
     model = NaiveBayes(**settings)
@@ -430,8 +440,8 @@ BAD: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("verb", ["fit", "partial_fit", "forget"])
-@pytest.mark.parametrize("case", BAD)
+@every("verb", ["fit", "partial_fit", "forget"])
+@every("case", BAD)
 def test_bad_rows_change_nothing(verb: str, case: str) -> None:
     model = fit()
     unchanged = Unchanged(model)

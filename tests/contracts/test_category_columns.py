@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
-from tiers import every
+from tiers import every, late
 
 from candide import CategoricalNB
 from candide.exceptions import InputError
+
+pl = late("polars")
 
 COLOURS = ["red", "red", "green", None, "blue", "green", "red", "blue"]
 SIZES = ["s", "m", "m", "l", None, "l", "l", "s"]
@@ -35,39 +37,42 @@ def pandas_of(dtype: Any) -> Any:
     return pd.DataFrame({name: pd.Series(values, dtype=dtype) for name, values in PAIR.items()})
 
 
-FRAMES = {
-    "object": pandas_of(object),
-    "str": pandas_of("str"),
-    "string": pandas_of("string"),
-    "string[pyarrow]": pandas_of("string[pyarrow]"),
-    "category": pandas_of("category"),
-    "polars": pl.DataFrame(PAIR),
-    "polars Categorical": pl.DataFrame(PAIR, schema=dict.fromkeys(PAIR, pl.Categorical)),
-    "polars Enum": pl.DataFrame(
+FRAMES: dict[str, Callable[[], Any]] = {
+    "object": lambda: pandas_of(object),
+    "str": lambda: pandas_of("str"),
+    "string": lambda: pandas_of("string"),
+    "string[pyarrow]": lambda: pandas_of("string[pyarrow]"),
+    "category": lambda: pandas_of("category"),
+    "polars": lambda: pl.DataFrame(PAIR),
+    "polars Categorical": lambda: pl.DataFrame(PAIR, schema=dict.fromkeys(PAIR, pl.Categorical)),
+    "polars Enum": lambda: pl.DataFrame(
         PAIR, schema={"colour": pl.Enum(["red", "green", "blue"]), "size": pl.Enum(["s", "m", "l"])}
     ),
-    "pyarrow": pa.table(PAIR),
-    "pyarrow dictionary": pa.table({name: pa.array(values).dictionary_encode() for name, values in PAIR.items()}),
-    "pandas dictionary": pandas_of(pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
-    "list": [list(row) for row in zip(COLOURS, SIZES, strict=True)],
-    "array": np.array([COLOURS, SIZES], dtype=object).T,
+    "pyarrow": lambda: pa.table(PAIR),
+    "pyarrow dictionary": lambda: pa.table(
+        {name: pa.array(values).dictionary_encode() for name, values in PAIR.items()}
+    ),
+    "pandas dictionary": lambda: pandas_of(pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
+    "list": lambda: [list(row) for row in zip(COLOURS, SIZES, strict=True)],
+    "array": lambda: np.array([COLOURS, SIZES], dtype=object).T,
 }
 
 
-@pytest.mark.parametrize("kind", FRAMES)
+@every("kind", FRAMES)
 def test_texts(kind: str) -> None:
-    model = CategoricalNB().fit(FRAMES[kind], y)
-    np.testing.assert_allclose(model.predict_proba(FRAMES[kind]), EXPECTED, rtol=1e-12)
+    frame = FRAMES[kind]()
+    model = CategoricalNB().fit(frame, y)
+    np.testing.assert_allclose(model.predict_proba(frame), EXPECTED, rtol=1e-12)
     assert [labels.tolist() for labels in model.categories_] == [["blue", "green", "red"], ["l", "m", "s"]]
     assert model.n_categories_.tolist() == [3, 3]
 
 
-@pytest.mark.parametrize("trained", FRAMES)
+@every("trained", FRAMES)
 def test_kinds_of_text_understand_each_other(trained: str) -> None:
     """Trained on one kind of column, asked about another."""
-    model = CategoricalNB().fit(FRAMES[trained], y)
+    model = CategoricalNB().fit(FRAMES[trained](), y)
     model.model_ = replace(model.model_, schema=replace(model.model_.schema, feature_names=None))
-    np.testing.assert_allclose(model.predict_proba(FRAMES["array"]), EXPECTED, rtol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(FRAMES["array"]()), EXPECTED, rtol=1e-12)
 
 
 def test_texts_without_holes_as_array() -> None:
@@ -93,7 +98,7 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@every("make", [pd.DataFrame, late("polars", "DataFrame"), pa.table])
 def test_mixed_frames(make: Any) -> None:
     model = CategoricalNB().fit(make(MIXED), y[2:6])
     codes = np.array([[0, 3, 1, np.nan], [1, 0, 0, 1], [0, 3, 0, 2], [np.nan, 1, 1, 2]])
@@ -102,7 +107,7 @@ def test_mixed_frames(make: Any) -> None:
     assert model.n_categories_.tolist() == [2, 4, 2, 3]
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@every("make", [pd.DataFrame, late("polars", "DataFrame"), pa.table])
 def test_mixed_frames_in_chunks(make: Any) -> None:
     """Columns whose holes change their type between chunks."""
     model = CategoricalNB()
@@ -164,7 +169,7 @@ def test_min_categories(least: Any) -> None:
     assert np.isfinite(model.predict_log_proba([[4, 1]])).all()
 
 
-@pytest.mark.parametrize("dtype", ["i8", "i4", "f8", "u8", object])
+@every("dtype", ["i8", "i4", "f8", "u8", object])
 @every("categories", ["range", "seen"])
 @every("unseen", ["ignore", "smooth", "error"])
 def test_large_code_costs_nothing(dtype: Any, categories: Any, unseen: Any) -> None:
@@ -195,18 +200,18 @@ BIG = 2**53
 NEIGHBOURS = [BIG, BIG + 1, None, BIG + 1]
 
 
-@pytest.mark.parametrize(
-    "rows",
+@every(
+    "make",
     [
-        np.array([NEIGHBOURS], dtype=object).T,
-        pd.DataFrame({"a": pd.array(NEIGHBOURS, dtype="Int64")}),
-        pl.DataFrame({"a": NEIGHBOURS}),
-        pa.table({"a": NEIGHBOURS}),
+        lambda: np.array([NEIGHBOURS], dtype=object).T,
+        lambda: pd.DataFrame({"a": pd.array(NEIGHBOURS, dtype="Int64")}),
+        lambda: pl.DataFrame({"a": NEIGHBOURS}),
+        lambda: pa.table({"a": NEIGHBOURS}),
     ],
-    ids=["objects", "pandas", "polars", "pyarrow"],
 )
-def test_neighbours_beyond_doubles_stay_apart(rows: Any) -> None:
+def test_neighbours_beyond_doubles_stay_apart(make: Any) -> None:
     """Identifiers of 64 bits beside a hole must not be rounded into one category."""
+    rows = make()
     model = CategoricalNB().fit(rows, [0, 1, 0, 1])
     assert model.categories_[0].tolist() == [BIG, BIG + 1]
     assert model.predict(rows).tolist() == [0, 1, 0, 1]

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
-from tiers import every
+from tiers import every, late
 
 import candide
 from candide.exceptions import CandideError, InputError, ParameterError
+
+pl = late("polars")
+POLARS = late("polars", "DataFrame")
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
 NUMERIC = [name for name in NAMES if name != "CategoricalNB"]
@@ -54,7 +56,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("case", SHAPES)
 def test_shapes(name: str, case: str) -> None:
     rows, said = SHAPES[case]
@@ -63,7 +65,7 @@ def test_shapes(name: str, case: str) -> None:
     refused(lambda: model.fit(X, y).predict(rows), *said)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_other_number_of_columns(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     for verb in (model.predict, lambda rows: model.partial_fit(rows, y), lambda rows: model.forget(rows, y)):
@@ -71,34 +73,35 @@ def test_other_number_of_columns(name: str) -> None:
 
 
 AGES = [1, 2, "n/a", 4]
-TEXT = [
-    pd.DataFrame({"age": AGES}),
-    pl.DataFrame({"age": list(map(str, AGES))}),
-    pa.table({"age": list(map(str, AGES))}),
-    [[age] for age in AGES],
-    np.array(AGES, dtype=object)[:, None],
-    np.array(AGES, dtype=str)[:, None],
+TEXT: list[Callable[[], Any]] = [
+    lambda: pd.DataFrame({"age": AGES}),
+    lambda: pl.DataFrame({"age": list(map(str, AGES))}),
+    lambda: pa.table({"age": list(map(str, AGES))}),
+    lambda: [[age] for age in AGES],
+    lambda: np.array(AGES, dtype=object)[:, None],
+    lambda: np.array(AGES, dtype=str)[:, None],
 ]
 
 
-@pytest.mark.parametrize("name", NUMERIC)
-@every("rows", TEXT)
-def test_text_among_numbers(name: str, rows: Any) -> None:
+@every("name", NUMERIC)
+@every("make", TEXT)
+def test_text_among_numbers(name: str, make: Callable[[], Any]) -> None:
+    rows = make()
     column = "column 0 " if isinstance(rows, (list, np.ndarray)) else "column 'age'"
     refused(lambda: getattr(candide, name)().fit(rows, y), column, "'n/a' at row 2", "needs numbers", "CategoricalNB")
 
 
-@pytest.mark.parametrize("name", NUMERIC)
-@pytest.mark.parametrize("make", [np.asarray, lambda dates: pd.DataFrame({"d": dates[:, 0]})], ids=["array", "frame"])
+@every("name", NUMERIC)
+@every("make", [np.asarray, lambda dates: pd.DataFrame({"d": dates[:, 0]})])
 def test_dates(name: str, make: Callable[[np.ndarray], Any]) -> None:
     dates = make(np.array([["2020-01-01"]] * 4, dtype="datetime64[s]"))
     refused(lambda: getattr(candide, name)().fit(dates, y), "dates or times", "pass numbers", "days since")
 
 
-@pytest.mark.parametrize("name", COUNTS)
-@every("make", [np.asarray, csr_array, pd.DataFrame, pl.DataFrame])
+@every("name", COUNTS)
+@every("make", [np.asarray, csr_array, pd.DataFrame, POLARS])
 def test_negative_counts(name: str, make: Callable[[np.ndarray], Any]) -> None:
-    column = "column 'column_1'" if make is pl.DataFrame else "column 1"
+    column = "column 'column_1'" if make is POLARS else "column 1"
     said = "Negative values", name, f"{column} is -3 at row 2", "counts are 0 or more", "alternate_sign=False"
     refused(lambda: getattr(candide, name)().fit(make(with_cell(-3.0)), y), *said)
 
@@ -108,24 +111,24 @@ def test_negative_codes() -> None:
     refused(lambda: candide.CategoricalNB().fit(with_cell(-3), y), *said)
 
 
-FRAMES = [np.asarray, np.asfortranarray, pd.DataFrame, pl.DataFrame, lambda rows: rows.astype("f4"), csr_array]
+FRAMES = [np.asarray, np.asfortranarray, pd.DataFrame, POLARS, lambda rows: rows.astype("f4"), csr_array]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("make", FRAMES)
 @every("value", [INF, -INF])
 def test_infinity(name: str, make: Callable[[np.ndarray], Any], value: float) -> None:
     if name == "CategoricalNB" and make is csr_array:
         return  # which it does not take
-    column = "column 'column_1'" if make is pl.DataFrame else "column 1"
+    column = "column 'column_1'" if make is POLARS else "column 1"
     said = f"{column} is infinite at row 2", "finite, or NaN where", "replace or drop it"
     rows, model = make(with_cell(value)), getattr(candide, name)().fit(X, y)
     refused(lambda: getattr(candide, name)().fit(rows, y), *said)
-    if make is not pl.DataFrame:  # whose names of columns the model does not know, and says so
+    if make is not POLARS:  # whose names of columns the model does not know, and says so
         refused(lambda: model.predict(rows), *said)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_one_class_works(name: str) -> None:
     model = getattr(candide, name)().fit(X, np.zeros(4))
     np.testing.assert_array_equal(model.predict_proba(X), 1)
@@ -150,7 +153,7 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("name", ["GaussianNB", "MultinomialNB", "CategoricalNB"])
+@every("name", ["GaussianNB", "MultinomialNB", "CategoricalNB"])
 @every("case", LABELS)
 def test_labels(name: str, case: str) -> None:
     labels, said = LABELS[case]
@@ -158,8 +161,8 @@ def test_labels(name: str, case: str) -> None:
     refused(lambda: getattr(candide, name)().partial_fit(X, labels), *said)
 
 
-@pytest.mark.parametrize("name", ["GaussianNB", "MultinomialNB", "CategoricalNB"])
-@pytest.mark.parametrize("labels", [[0, 1, NAN, 1], ["a", "b", NAN, "b"], ["a", "b", None, "b"]], ids=str)
+@every("name", ["GaussianNB", "MultinomialNB", "CategoricalNB"])
+@every("labels", [[0, 1, NAN, 1], ["a", "b", NAN, "b"], ["a", "b", None, "b"]])
 def test_rows_without_a_label_where_every_row_needs_one(name: str, labels: list[Any]) -> None:
     model = getattr(candide, name)(unlabeled="error")
     said = "y contains NaN", "1 rows have no label (first at row 2)", "drop the rows", "unlabeled='drop'"
@@ -187,7 +190,7 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("case", WEIGHTS)
 def test_weights(name: str, case: str) -> None:
     weight, said = WEIGHTS[case]
@@ -196,7 +199,7 @@ def test_weights(name: str, case: str) -> None:
         refused(lambda verb=verb: verb(X, y, sample_weight=weight), *said)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_scalar_weight(name: str) -> None:
     """One number is the weight of every row, as in scikit-learn."""
     assert getattr(candide, name)().fit(X, y, 2.0).class_count_.tolist() == [4, 4]
@@ -212,7 +215,7 @@ PRIORS = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("case", PRIORS)
 def test_priors(name: str, case: str) -> None:
     prior, said = PRIORS[case]

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
-from tiers import every
+from tiers import every, late
 
 import candide
 from candide.exceptions import InputError
+
+pl = late("polars")
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
 COLUMNS = ["a", "b", "c"]
@@ -63,7 +64,7 @@ def test_frames_of_numbers(name: str, frame: str, rows: np.ndarray) -> None:
     assert model.feature_names_in_.tolist() == COLUMNS
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every(
     "frame",
     [
@@ -113,7 +114,7 @@ NUMBER_LABELS = {
 }
 
 
-@pytest.mark.parametrize("kind", LABELS | TEXT_LABELS)
+@every("kind", LABELS | TEXT_LABELS)
 def test_texts_as_labels(kind: str) -> None:
     labels = TEXTS[y]
     model = candide.GaussianNB().fit(X, (LABELS | TEXT_LABELS)[kind](labels))
@@ -123,7 +124,7 @@ def test_texts_as_labels(kind: str) -> None:
     np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
 
-@pytest.mark.parametrize("kind", LABELS | NUMBER_LABELS)
+@every("kind", LABELS | NUMBER_LABELS)
 def test_numbers_as_labels(kind: str) -> None:
     labels = y * 7
     model = candide.MultinomialNB().fit(X, (LABELS | NUMBER_LABELS)[kind](labels))
@@ -131,21 +132,21 @@ def test_numbers_as_labels(kind: str) -> None:
     assert model.predict(X).tolist() == candide.MultinomialNB().fit(X, labels).predict(X).tolist()
 
 
-@pytest.mark.parametrize(
-    "labels",
+@every(
+    "make",
     [
-        pd.Series([0, None, 1], dtype="Int64"),
-        pd.Series(["a", None, "b"], dtype="string"),
-        pd.Series(["a", None, "b"], dtype="category"),
-        pl.Series([0, None, 1]),
-        pl.Series(["a", None, "b"], dtype=pl.Categorical),
-        pa.array([True, None, False]),
-        pa.array(["a", None, "b"]).dictionary_encode(),
-        pa.chunked_array([pa.array(["a", None, "b"]).dictionary_encode()]),
+        lambda: pd.Series([0, None, 1], dtype="Int64"),
+        lambda: pd.Series(["a", None, "b"], dtype="string"),
+        lambda: pd.Series(["a", None, "b"], dtype="category"),
+        lambda: pl.Series([0, None, 1]),
+        lambda: pl.Series(["a", None, "b"], dtype=pl.Categorical),
+        lambda: pa.array([True, None, False]),
+        lambda: pa.array(["a", None, "b"]).dictionary_encode(),
+        lambda: pa.chunked_array([pa.array(["a", None, "b"]).dictionary_encode()]),
     ],
-    ids=lambda labels: f"{type(labels).__module__} {getattr(labels, 'dtype', getattr(labels, 'type', ''))}",
 )
-def test_rows_with_null_labels_are_left_out(labels: Any) -> None:
+def test_rows_with_null_labels_are_left_out(make: Any) -> None:
+    labels = make()
     with pytest.raises(InputError, match=r"y contains NaN.*drop the rows without one"):
         candide.GaussianNB(unlabeled="error").fit(X[:3], labels)
     with pytest.warns(UserWarning, match="1 rows without a label were left out"):
@@ -156,7 +157,7 @@ def test_rows_with_null_labels_are_left_out(labels: Any) -> None:
     np.testing.assert_array_equal(model.theta_, candide.GaussianNB().fit(X[[0, 2]], kept).theta_)
 
 
-@pytest.mark.parametrize("kind", LABELS)
+@every("kind", LABELS)
 def test_booleans_as_labels(kind: str) -> None:
     model = candide.MultinomialNB().fit(X, LABELS[kind](y > 0))
     assert model.classes_.tolist() == [False, True]

@@ -42,18 +42,18 @@ def check_same(name: str, rows: Any, plain: np.ndarray = X, **options: Any) -> N
 DTYPES = ["f2", "f4", "f8", ">f8", "longdouble", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("dtype", DTYPES)
 def test_types_of_numbers(name: str, dtype: str) -> None:
     check_same(name, X.astype(dtype))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_booleans(name: str) -> None:
     check_same(name, X > 2, (X > 2).astype(float))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("hole", [None, float("nan")])
 def test_objects_with_holes(name: str, hole: Any) -> None:
     rows = HOLED.astype(object)
@@ -61,7 +61,7 @@ def test_objects_with_holes(name: str, hole: Any) -> None:
     check_same(name, rows, HOLED)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("dtype", ["f2", "f4", "f8", ">f8"])
 def test_holes_in_floats(name: str, dtype: str) -> None:
     check_same(name, HOLED.astype(dtype), HOLED)
@@ -94,19 +94,19 @@ def unaligned(rows: np.ndarray) -> np.ndarray:
 LAYOUTS = [np.asfortranarray, strided, backwards, read_only, np.ndarray.tolist, unaligned, np.ma.array]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("dtype", ["f8", "f4", "i8", "i1"])
 @every("layout", LAYOUTS)
 def test_layouts(name: str, dtype: str, layout: Callable[[np.ndarray], Any]) -> None:
     check_same(name, layout(X.astype(dtype)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_column_repeated_by_a_stride_of_zero(name: str) -> None:
     check_same(name, one_column_of_a_row(X), one_column_of_a_row(X).copy())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_masked_cells_are_missing(name: str) -> None:
     check_same(name, np.ma.array(X, mask=np.isnan(HOLED)), HOLED)
 
@@ -168,20 +168,20 @@ FORMATS = [
 ODD = [with_duplicates, stored_twice, unsorted, explicit_zeros, long_indices, read_only_sparse]
 
 
-@pytest.mark.parametrize("name", SPARSE_NAMES)
+@every("name", SPARSE_NAMES)
 @every("convert", [*FORMATS, *ODD])
 def test_sparse_formats(name: str, convert: Callable[[np.ndarray], Any]) -> None:
     check_same(name, convert(X))
 
 
-@pytest.mark.parametrize("name", SPARSE_NAMES)
+@every("name", SPARSE_NAMES)
 @every("dtype", ["f4", "i8", "i4", "i1", "u8", "?"])
 def test_sparse_types(name: str, dtype: str) -> None:
     rows = X.astype(dtype)
     check_same(name, sparse.csr_array(rows), rows.astype(float))
 
 
-@pytest.mark.parametrize("convert", [with_duplicates, stored_twice, unsorted, explicit_zeros])
+@every("convert", [with_duplicates, stored_twice, unsorted, explicit_zeros])
 def test_sparse_input_is_not_touched(convert: Callable[[np.ndarray], Any]) -> None:
     """Tidying a matrix happens in a copy."""
     rows, untouched = convert(X), convert(X)
@@ -189,7 +189,7 @@ def test_sparse_input_is_not_touched(convert: Callable[[np.ndarray], Any]) -> No
     np.testing.assert_array_equal(rows.data, untouched.data)
 
 
-@pytest.mark.parametrize("name", SPARSE_NAMES)
+@every("name", SPARSE_NAMES)
 def test_sparse_weights(name: str) -> None:
     weight = RANDOM.random(50)
     sparse_model, model = (getattr(candide, name)().fit(rows, y, weight) for rows in (sparse.csr_array(X), X))
@@ -204,7 +204,7 @@ def test_gaussian_on_sparse_is_exact_far_from_zero() -> None:
     np.testing.assert_allclose(models[0].var_, models[1].var_, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("shape", [(1, 1), (1, 700), (700, 1)])
 def test_shapes(name: str, shape: tuple[int, int]) -> None:
     """One row, one column, more columns than rows."""
@@ -213,7 +213,7 @@ def test_shapes(name: str, shape: tuple[int, int]) -> None:
     assert np.isfinite(model.predict_proba(rows)).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_fields_of_packed_records(name: str) -> None:
     """Labels and weights at odd addresses."""
     packed = np.zeros(50, dtype=[("gap", "i1"), ("label", "i8"), ("weight", "f8")])

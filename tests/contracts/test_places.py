@@ -25,7 +25,7 @@ def rows_with(value: float) -> np.ndarray:
 
 @every("make", [np.asarray, np.asfortranarray, csr_array])
 @every("method", METHODS)
-@pytest.mark.parametrize("name", ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "PoissonNB"])
+@every("name", ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "PoissonNB"])
 def test_infinity_is_found_in_its_row(name: str, method: str, make: Any) -> None:
     model = getattr(candide, name)().fit([[0, 1, 2], [3, 4, 5]], [0, 1])
     with pytest.raises(InputError, match=rf"column 1 is infinite at row {FAR};"):
@@ -34,7 +34,7 @@ def test_infinity_is_found_in_its_row(name: str, method: str, make: Any) -> None
 
 @every("make", [np.asarray, csr_array])
 @every("method", METHODS)
-@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "PoissonNB"])
+@every("name", ["MultinomialNB", "ComplementNB", "PoissonNB"])
 def test_negative_counts_are_refused_at_predict(name: str, method: str, make: Any) -> None:
     model = getattr(candide, name)().fit([[0, 1, 2], [3, 4, 5]], [0, 1])
     with pytest.raises(InputError, match=rf"Negative values .* column 1 is -2 at row {FAR}; counts are 0 or more"):
@@ -66,7 +66,7 @@ def test_a_column_that_nobody_saw_says_nothing_however_far_a_value_lies() -> Non
     np.testing.assert_array_equal(model.predict_proba([[1, 1e200]]), model.predict_proba([[1, 1]]))
 
 
-@pytest.mark.parametrize("threads", ["a", [2], 0, -1, 1.5, True])
+@every("threads", ["a", [2], 0, -1, 1.5, True])
 def test_threads_are_a_whole_number_above_zero(threads: Any) -> None:
     with pytest.raises(ParameterError, match=r"n_threads is .*; it must be None or a whole number above 0"):
         candide.GaussianNB(n_threads=threads).fit([[1.0], [2.0]], [0, 1])

@@ -29,33 +29,31 @@ def refused(name: str, option: str, value: Any, *said: str) -> None:
         assert set(vars(model)) == set(model.get_params())
 
 
-@pytest.mark.parametrize("value", ["a", -1, NAN, INF, True, [1]])
-@pytest.mark.parametrize(
-    ("name", "option"), [("GaussianNB", "var_smoothing"), ("PoissonNB", "beta"), ("BernoulliNB", "binarize")]
-)
+@every("value", ["a", -1, NAN, INF, True, [1]])
+@every("name,option", [("GaussianNB", "var_smoothing"), ("PoissonNB", "beta"), ("BernoulliNB", "binarize")])
 def test_numbers(name: str, option: str, value: Any) -> None:
     refused(name, option, value, f"{option} is {value!r}", "at least 0")
 
 
-@pytest.mark.parametrize("name", DISCRETE)
+@every("name", DISCRETE)
 @every("value", ["a", True, -1, NAN, INF, [1, -1], ["a", "b"], {}])
 def test_alpha(name: str, value: Any) -> None:
     refused(name, "alpha", value, repr(value), "at least 0")
 
 
-@pytest.mark.parametrize("name", DISCRETE)
+@every("name", DISCRETE)
 @every("shape", [(3,), (1, 1), (2, 3), (1, 1, 2)])
 def test_alpha_of_other_columns(name: str, shape: tuple[int, ...]) -> None:
     refused(name, "alpha", np.ones(shape), f"shape {shape} for 2 features", "`n_features` values")
 
 
-@pytest.mark.parametrize("name", DISCRETE)
-@pytest.mark.parametrize("n_classes", [1, 3])
+@every("name", DISCRETE)
+@every("n_classes", [1, 3])
 def test_alpha_of_other_classes(name: str, n_classes: int) -> None:
     refused(name, "alpha", np.ones((n_classes, 2)), f"{n_classes} rows for 2 classes", "one row per class")
 
 
-@pytest.mark.parametrize("name", DISCRETE)
+@every("name", DISCRETE)
 def test_alpha_by_class_with_a_new_class(name: str) -> None:
     model = getattr(candide, name)(alpha=np.ones((2, 2))).partial_fit(X, y)
     with pytest.raises(ParameterError, match="2 rows for 3 classes"):
@@ -67,22 +65,22 @@ SWITCHES = [(name, "fit_prior") for name in DISCRETE]
 SWITCHES += [(name, "force_alpha") for name in DISCRETE if name != "PoissonNB"] + [("ComplementNB", "norm")]
 
 
-@pytest.mark.parametrize(("name", "option"), SWITCHES)
+@every("name,option", SWITCHES)
 @every("value", ["yes", 1, None])
 def test_switches(name: str, option: str, value: Any) -> None:
     refused(name, option, value, f"{option} is {value!r}", "True or False")
 
 
-@pytest.mark.parametrize("option", ["categories", "unseen"])
-@pytest.mark.parametrize("value", ["all", None, 3])
+@every("option", ["categories", "unseen"])
+@every("value", ["all", None, 3])
 def test_choices(option: str, value: Any) -> None:
     refused(
         "CategoricalNB", option, value, f"{option} is {value!r}", "one of", "range" if option[0] == "c" else "ignore"
     )
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
+@every(
+    "value,said",
     [
         (0, "at least 1"),
         (-3, "at least 1"),
@@ -96,25 +94,25 @@ def test_min_categories(value: Any, said: str) -> None:
     refused("CategoricalNB", "min_categories", value, "min_categories", said)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("value", ["even", 3, [1, 1], np.ones(2)])
 def test_class_weight(name: str, value: Any) -> None:
     refused(name, "class_weight", value, f"class_weight is {value!r}", "'balanced' or None")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("value", [-1, NAN, INF, "a", None])
 def test_class_weight_of_one_class(name: str, value: Any) -> None:
     refused(name, "class_weight", {1: value}, f"class_weight of 1 is {value!r}", "at least 0")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("value", [0, -1, 1.5, True])
 def test_threads(name: str, value: Any) -> None:
     refused(name, "n_threads", value, f"n_threads is {value!r}", "above 0")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_unknown_parameter(name: str) -> None:
     with pytest.raises(TypeError, match="nonsense"):
         getattr(candide, name)(nonsense=1)
@@ -122,7 +120,7 @@ def test_unknown_parameter(name: str) -> None:
         getattr(candide, name)().set_params(nonsense=1)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("value", [-0.1, 1.1, NAN, "a", None])
 def test_discount(name: str, value: Any) -> None:
     model = getattr(candide, name)().fit(X, y)
@@ -131,13 +129,13 @@ def test_discount(name: str, value: Any) -> None:
     assert model.class_count_.tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, "a", True, None])
+@every("value", [0, -1, 1.5, "a", True, None])
 def test_number_of_samples(value: Any) -> None:
     with pytest.raises(ParameterError, match=r"n is .* whole number above 0"):
         candide.GaussianNB().fit(X, y).sample(value)
 
 
-@pytest.mark.parametrize("length", [-1, 1.5, "a", [1, 2, 3]])
+@every("length", [-1, 1.5, "a", [1, 2, 3]])
 def test_length_of_samples(length: Any) -> None:
     with pytest.raises(ParameterError, match=r"length is .* whole number of tokens"):
         candide.MultinomialNB().fit(X, y).sample(2, length=length)

@@ -36,7 +36,7 @@ def test_sklearn_checks(estimator: Any) -> None:
     assert {result["check_name"] for result in results if result["status"] == "xfail"} == expected.keys()
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@every("model", MODELS)
 @every("n_centers", [2, 3])
 def test_class_weight_decides_where_data_say_little(model: Any, n_centers: int) -> None:
     """What check_class_weight_classifiers asks, on whole numbers from 0 up, few enough not to drown the prior."""

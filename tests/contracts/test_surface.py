@@ -7,8 +7,8 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from tiers import every
 
 import candide
 
@@ -42,7 +42,7 @@ def surface() -> Any:
     return module
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_public_names(name: str) -> None:
     kind, tool = getattr(candide, name), surface()
     own = tool.public(kind) - tool.scikit_learn_names(kind)
@@ -52,7 +52,7 @@ def test_public_names(name: str) -> None:
         assert inspect.getdoc(inspect.getattr_static(kind, one)), one
 
 
-@pytest.mark.parametrize("name", OWN)
+@every("name", OWN)
 def test_classes(name: str) -> None:
     """At most two of ours besides the estimator itself, and scikit-learn's base classes."""
     kind = getattr(candide, name)

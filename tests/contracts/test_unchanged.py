@@ -87,7 +87,7 @@ def test_bad_weights(name: str, verb: str, weight: list[Any]) -> None:
     unchanged.check()
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@every("name", COUNTS)
 @every("verb", ["fit", "partial_fit", "forget"])
 def test_negative_counts(name: str, verb: str) -> None:
     model = getattr(candide, name)().fit(X, y)
@@ -97,7 +97,7 @@ def test_negative_counts(name: str, verb: str) -> None:
     unchanged.check()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("verb", ["fit", "partial_fit"])
 def test_bad_parameter_set_later(name: str, verb: str) -> None:
     """The bad parameter stays, as set_params put it there; what was learned stays too."""
@@ -109,7 +109,7 @@ def test_bad_parameter_set_later(name: str, verb: str) -> None:
     unchanged.check()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_given_prior_and_new_class(name: str) -> None:
     option = {"priors" if name == "GaussianNB" else "class_prior": [0.3, 0.7]}
     model = getattr(candide, name)(**option).fit(X, y)
@@ -121,7 +121,7 @@ def test_given_prior_and_new_class(name: str) -> None:
     unchanged.check()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_other_classes_than_the_prior_has(name: str) -> None:
     """A row per class for other classes than there are."""
     model = getattr(candide, name)().fit(X, y)
@@ -134,7 +134,7 @@ def test_other_classes_than_the_prior_has(name: str) -> None:
         state.check()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_other_classes_after_the_first_call(name: str) -> None:
     model = getattr(candide, name)().partial_fit(X, y, classes=[0, 1])
     unchanged = Unchanged(model)
@@ -145,7 +145,7 @@ def test_other_classes_after_the_first_call(name: str) -> None:
     unchanged.check()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_forgetting_what_was_never_learned(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     unchanged = Unchanged(model)
@@ -158,7 +158,7 @@ def test_forgetting_what_was_never_learned(name: str) -> None:
     unchanged.check()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_merging_what_cannot_be_added(name: str) -> None:
     kind = getattr(candide, name)
     model = kind().fit(X, y)
@@ -183,7 +183,7 @@ def test_merging_other_thresholds() -> None:
     unchanged.check()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_failed_first_fit_leaves_an_unfitted_model(name: str) -> None:
     model = getattr(candide, name)()
     with pytest.raises(InputError):

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
+from tiers import late
 
 from candide.data.columns import Columns
+
+pl = late("polars")
 
 DAYS = [
     dt.date(2024, 2, 29),

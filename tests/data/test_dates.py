@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
+from tiers import every, late
 
 from candide.data.table import read_table
 from candide.exceptions import InputError
 
 from .containers import plain
+
+pl = late("polars")
 
 SUMMER = dt.datetime(2024, 6, 30, 22, 30, tzinfo=dt.UTC)  # already Monday in Paris
 PARIS = pd.Timestamp(SUMMER).tz_convert("Europe/Paris")
@@ -25,25 +27,25 @@ def cells(X: Any, **options: Any) -> dict[Any, list[Any]]:
 
 
 ZONED: dict[str, Any] = {
-    "pandas": pd.DataFrame({"w": pd.Series([PARIS, None])}),
-    "pandas objects": pd.DataFrame({"w": pd.Series([PARIS, None], dtype=object)}),
-    "pandas arrow": pd.DataFrame(
+    "pandas": lambda: pd.DataFrame({"w": pd.Series([PARIS, None])}),
+    "pandas objects": lambda: pd.DataFrame({"w": pd.Series([PARIS, None], dtype=object)}),
+    "pandas arrow": lambda: pd.DataFrame(
         {"w": pd.Series([PARIS, None], dtype=pd.ArrowDtype(pa.timestamp("us", "Europe/Paris")))}
     ),
-    "polars": pl.DataFrame({"w": pl.Series([SUMMER, None]).dt.convert_time_zone("Europe/Paris")}),
-    "pyarrow": pa.table({"w": pa.array([SUMMER, None], pa.timestamp("ms", "Europe/Paris"))}),
-    "dict": {"w": [PARIS.to_pydatetime(), None]},
+    "polars": lambda: pl.DataFrame({"w": pl.Series([SUMMER, None]).dt.convert_time_zone("Europe/Paris")}),
+    "pyarrow": lambda: pa.table({"w": pa.array([SUMMER, None], pa.timestamp("ms", "Europe/Paris"))}),
+    "dict": lambda: {"w": [PARIS.to_pydatetime(), None]},
 }
 
 
-@pytest.mark.parametrize("container", ZONED)
+@every("container", ZONED)
 def test_time_zones_show_their_own_clock(container: str) -> None:
-    found = cells(ZONED[container])
+    found = cells(ZONED[container]())
     assert found["w"] == pytest.approx([19905 + 0.5 / 24, None])
     assert (found["w.month"], found["w.weekday"], found["w.hour"]) == ([7.0, None], ["Monday", None], [0.0, None])
 
 
-@pytest.mark.parametrize("unit", ["Y", "M", "D", "h", "s", "ms", "us", "ns"])
+@every("unit", ["Y", "M", "D", "h", "s", "ms", "us", "ns"])
 def test_every_unit(unit: str) -> None:
     found = cells({"w": np.array(["1969-01-01", "NaT", "2001-01-01"], dtype=f"datetime64[{unit}]")})
     assert found == {

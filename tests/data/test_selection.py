@@ -7,35 +7,38 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
+from tiers import every, late
 
 from candide.data.column_selection import select_columns, split_label
 from candide.data.table import read_table
 from candide.exceptions import InputError, ParameterError
 
+pl = late("polars")
+
 CELLS = {"age": [31.0, 58.0], "job": ["cook", "smith"], "income": ["low", "high"]}
 TABLES: dict[str, Any] = {
-    "dict": CELLS,
-    "pandas": pd.DataFrame(CELLS, index=[5, 3]),
-    "polars": pl.DataFrame(CELLS),
-    "pyarrow": pa.table(CELLS),
+    "dict": lambda: CELLS,
+    "pandas": lambda: pd.DataFrame(CELLS, index=[5, 3]),
+    "polars": lambda: pl.DataFrame(CELLS),
+    "pyarrow": lambda: pa.table(CELLS),
 }
 
 
 class TestLabel:
-    @pytest.mark.parametrize("container", TABLES)
+    @every("container", TABLES)
     def test_the_column_is_split_off(self, container: str) -> None:
-        X, y = split_label(TABLES[container], "income")
-        assert type(X) is type(TABLES[container])
+        table = TABLES[container]()
+        X, y = split_label(table, "income")
+        assert type(X) is type(table)
         assert read_table(X).names == ("age", "job")
         assert np.asarray(y).tolist() == CELLS["income"]
-        assert "income" in read_table(TABLES[container]).names
+        assert "income" in read_table(table).names
 
     @pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 copies what a column is dropped from")
     def test_nothing_is_copied(self) -> None:
-        frame = TABLES["pandas"]
+        frame = TABLES["pandas"]()
         X, y = split_label(frame, "income")
         assert np.shares_memory(X["age"].to_numpy(), frame["age"].to_numpy())
         assert y.index.tolist() == [5, 3]
@@ -50,13 +53,13 @@ class TestLabel:
         X, y = split_label(pd.DataFrame([[1.5, "a"], [2.5, "b"]]), 1)
         assert (list(X.columns), y.tolist()) == ([0], ["a", "b"])
 
-    @pytest.mark.parametrize("container", TABLES)
+    @every("container", TABLES)
     def test_a_name_that_is_not_there(self, container: str) -> None:
         with pytest.raises(
             InputError,
             match=r"y is 'wage', .* it has 'age', 'job', 'income'; did you mean 'age'",
         ):
-            split_label(TABLES[container], "wage")
+            split_label(TABLES[container](), "wage")
 
     def test_wide_tables_are_not_listed_whole(self) -> None:
         with pytest.raises(InputError, match=r"'19' and 80 more; pass"):
@@ -71,8 +74,8 @@ TABLE = read_table({"age": [31, 58], "x1": [0.5, 1.5], "x2": [2, 1], "job": ["co
 
 
 class TestSelection:
-    @pytest.mark.parametrize(
-        ("key", "names"),
+    @every(
+        "key,names",
         [
             ("age", ["age"]),
             (("x2", "age"), ["age", "x2"]),
@@ -99,7 +102,7 @@ class TestSelection:
         )
         assert select_columns({"numbers": 1, ("a", "b"): 2}, table) == [(["numbers"], 1), ([("a", "b")], 2)]
 
-    @pytest.mark.parametrize("key", ["wage", ("age", "wage"), 3])
+    @every("key", ["wage", ("age", "wage"), 3])
     def test_names_that_are_not_there(self, key: Any) -> None:
         with pytest.raises(
             ParameterError, match=r"columns has the key ('wage'|3), but X has no such column; it has 'age'"

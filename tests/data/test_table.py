@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
-import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
+from tiers import every, late
 
 from candide.data.columns import Columns
 from candide.data.table import read_table, table_of
 from candide.kernels.layouts import Dense
 
 from .containers import CELLS, CONTAINERS, N_ROWS, plain
+
+pl = late("polars")
 
 EXPECTED: dict[str, tuple[str, list[Any]]] = {
     "measure": ("number", [1.5, None, -2.0, 1e300, 0.0, 3.25]),
@@ -55,7 +56,7 @@ def labels(table: Columns, j: int = 0) -> list[Any]:
     return found.tolist()
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@every("container", CONTAINERS)
 def test_every_container_holds_the_same_table(container: str) -> None:
     table = read_table(CONTAINERS[container]())
     assert (table.n_rows, table.n_columns) == (N_ROWS, len(EXPECTED))
@@ -72,7 +73,7 @@ def test_rows_of_objects_hold_the_same_table() -> None:
         assert found[8][0] == "7.month"
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@every("container", CONTAINERS)
 def test_codes_and_labels_fit_together(container: str) -> None:
     """Codes are int32, labels distinct and in order; numbers are of types that kernels read."""
     for column in read_table(CONTAINERS[container]()).columns:
@@ -85,7 +86,7 @@ def test_codes_and_labels_fit_together(container: str) -> None:
         assert -1 <= column.values.min() <= column.values.max() < len(known)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"])
+@every("dtype", ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"])
 def test_numbers_are_not_copied(dtype: str) -> None:
     values = np.arange(12).reshape(4, 3).astype(dtype)
     for X in (values, np.asfortranarray(values), values[::2], values[:, ::-1]):
@@ -100,7 +101,7 @@ def test_numbers_are_not_copied(dtype: str) -> None:
         assert np.shares_memory(read_table(series).columns[0].values, series["a"].to_numpy())
 
 
-@pytest.mark.parametrize("dtype", ["f2", "g", ">f8", ">i4", ">u2"])
+@every("dtype", ["f2", "g", ">f8", ">i4", ">u2"])
 def test_other_numbers_are_converted(dtype: str) -> None:
     values = np.array([[1, 2], [3, 4]]).astype(dtype)
     assert plain(read_table(values)) == [(0, "number", [1.0, 3.0]), (1, "number", [2.0, 4.0])]
@@ -124,14 +125,14 @@ def test_whole_numbers_beyond_doubles_are_doubles() -> None:
     assert only(pl.Series([2**100, None], dtype=pl.Int128)) == ("number", [2.0**100, None])
 
 
-@pytest.mark.parametrize("form", [csr_array, csr_matrix, coo_array])
+@every("form", [csr_array, csr_matrix, coo_array])
 def test_sparse_columns_are_numbers(form: Any) -> None:
     values = np.array([[0.0, 1.5], [2.0, np.nan], [0.0, 0.0]])
     assert plain(read_table(form(values))) == [(0, "number", [0.0, 2.0, 0.0]), (1, "number", [1.5, None, 0.0])]
 
 
-@pytest.mark.parametrize(
-    ("cells", "expected"),
+@every(
+    "cells,expected",
     [
         ([1, 2.5, None], [1.0, 2.5, None]),
         ([np.int8(1), Decimal("0.5"), Fraction(1, 4), True], [1.0, 0.5, 0.25, 1.0]),
@@ -150,7 +151,7 @@ def test_masked_cells_are_missing() -> None:
     assert plain(read_table(values)) == [(0, "number", [1.0, 3.0]), (1, "number", [None, 4.0])]
 
 
-@pytest.mark.parametrize("empty", [None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT")])
+@every("empty", [None, np.nan, pd.NA, pd.NaT, np.datetime64("NaT")])
 def test_columns_of_holes_are_missing(empty: Any) -> None:
     column = np.empty(3, dtype=object)
     column[:] = [empty] * 3

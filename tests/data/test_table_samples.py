@@ -40,7 +40,7 @@ def some_rows(cells: dict[str, list[Any]], rows: Array) -> dict[str, list[Any]]:
     return {name: [column[row] for row in rows] for name, column in cells.items()}
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@every("container", CONTAINERS)
 def test_rows_hash_as_their_cells(container: str) -> None:
     table = read_table(CONTAINERS[container]())
     np.testing.assert_array_equal(row_hashes(table), row_hashes(table.dense()))
@@ -85,7 +85,7 @@ def test_columns_of_holes_join_either_kind() -> None:
     assert_alike(merged.forget(sample_of(second, one)), sample_of(first, one))
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@every("container", CONTAINERS)
 def test_a_table_is_read_again(container: str) -> None:
     table = read_table(CONTAINERS[container]())
     sample = sample_of(table)

@@ -6,13 +6,14 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from properties.compare import assert_alike
 from tiers import late
 
 from candide.sources.duckdb_engine import identifier
+
+duckdb = late("duckdb")
 
 psycopg = late("psycopg")
 # Types of PostgreSQL, where they are not called as in Arrow.

@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -18,6 +17,8 @@ from candide import CategoricalNB, GaussianNB, NaiveBayes, fit_sql
 
 from . import tables
 from .stores import Put, in_memory
+
+duckdb = late("duckdb")
 
 psycopg = late("psycopg")
 TABLE = tables.numbers()

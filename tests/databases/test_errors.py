@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tiers import every
 
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, fit_sql
 from candide.databases import counting
@@ -49,7 +50,7 @@ def test_errors(put: Put, query: Any, options: dict[str, Any], error: type[Excep
     assert model.class_count_.tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("connection", [3, "shop.db", "mysql:shop"], ids=str)
+@every("connection", [3, "shop.db", "mysql:shop"])
 def test_odd_connections(connection: Any) -> None:
     with pytest.raises(ParameterError, match=r"sqlite:shop\.db"):
         fit_sql(GaussianNB(), connection, "t", label="y")

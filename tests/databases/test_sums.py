@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 from properties.compare import assert_alike
 from properties.models import KINDS, Kind, assert_same_model, by_name
+from tiers import late
 
 from candide import BernoulliNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, fit_sql
 from candide.databases import cells, counting
 
 from . import tables
 from .stores import Put, assert_same_sums, in_memory
+
+duckdb = late("duckdb")
 
 # Nothing is chosen or judged by looking at rows again.
 PLAIN = {"stacking": None, "calibrate": None, "compute_loo": False}

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from tiers import every
 
 import candide
 from candide.exceptions import ForgetError, MergeError
@@ -26,7 +27,7 @@ def same(a: Any, b: Any, rtol: float = 1e-9) -> None:
     np.testing.assert_allclose(a.predict_joint_log_proba(X), b.predict_joint_log_proba(X), rtol=rtol)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_merge_method_changes_only_its_own_model(name: str) -> None:
     kind = getattr(candide, name)
     a, b = kind().fit(X[:50], y[:50]), kind().fit(X[50:], y[50:])
@@ -35,7 +36,7 @@ def test_merge_method_changes_only_its_own_model(name: str) -> None:
     same(b, kind().fit(X[50:], y[50:]))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_merge_function_changes_no_model(name: str) -> None:
     kind = getattr(candide, name)
     parts = [kind().fit(X[i::3], y[i::3]) for i in range(3)]
@@ -44,7 +45,7 @@ def test_merge_function_changes_no_model(name: str) -> None:
     assert [part.class_count_.sum() for part in parts] == [30, 30, 30]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_merge_of_one_is_a_copy(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     alone = candide.merge([model])
@@ -57,7 +58,7 @@ def test_merge_of_none() -> None:
         candide.merge([])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_merge_aligns_classes(name: str) -> None:
     kind = getattr(candide, name)
     parts = [kind().fit(X[y == c], y[y == c]) for c in (2, 0, 1)]
@@ -74,21 +75,21 @@ def test_merge_aligns_categories() -> None:
     np.testing.assert_allclose(both.predict_proba(rows), whole.predict_proba(rows))
 
 
-@pytest.mark.parametrize("name", ["BernoulliNB", "MultinomialNB", "ComplementNB", "PoissonNB"])
+@every("name", ["BernoulliNB", "MultinomialNB", "ComplementNB", "PoissonNB"])
 def test_merge_of_dense_and_sparse(name: str) -> None:
     kind = getattr(candide, name)
     model = kind().fit(X[:40], y[:40]).merge(kind().fit(csr_array(X[40:]), y[40:]))
     same(model, kind().fit(X, y))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_merge_keeps_the_parameters_of_the_first(name: str) -> None:
     options = {"var_smoothing": 0.1} if name == "GaussianNB" else {"alpha": 3.0}
     kind = getattr(candide, name)
     same(candide.merge([kind(**options).fit(X[:40], y[:40]), kind().fit(X[40:], y[40:])]), kind(**options).fit(X, y))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_merge_of_named_and_nameless_columns(name: str) -> None:
     named = getattr(candide, name)().fit(pd.DataFrame(X, columns=list("abc")), y)
     named.merge(getattr(candide, name)().fit(X, y))
@@ -96,7 +97,7 @@ def test_merge_of_named_and_nameless_columns(name: str) -> None:
     assert named.feature_names_in_.tolist() == list("abc")
 
 
-@pytest.mark.parametrize("name", COUNTING)
+@every("name", COUNTING)
 def test_forgetting_counts_is_exact(name: str) -> None:
     model = getattr(candide, name)().fit(X, y).forget(X[30:], y[30:])
     np.testing.assert_array_equal(
@@ -104,14 +105,14 @@ def test_forgetting_counts_is_exact(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_forgetting_with_weights(name: str) -> None:
     weight = RANDOM.random(90)
     model = getattr(candide, name)().fit(X, y, weight).forget(X[30:], y[30:], sample_weight=weight[30:])
     same(model, getattr(candide, name)().fit(X[:30], y[:30], weight[:30]))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_sliding_window(name: str) -> None:
     """Learning the newest rows and forgetting the oldest."""
     model = getattr(candide, name)().fit(X[:30], y[:30])
@@ -132,7 +133,7 @@ def test_forgotten_codes_shorten_the_range() -> None:
     assert model.n_categories_.tolist() == [2]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_discount_makes_newer_rows_count_more(name: str) -> None:
     kind = getattr(candide, name)
     options = {"var_smoothing": 1e-2} if name == "GaussianNB" else {}
@@ -142,13 +143,13 @@ def test_discount_makes_newer_rows_count_more(name: str) -> None:
     same(model, kind(**options).fit(X, y, np.where(np.arange(90) < 50, 0.25, 1.0)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_discounted_rows_are_forgotten_with_their_weight(name: str) -> None:
     model = getattr(candide, name)().fit(X, y).discount(0.5).forget(X[30:], y[30:], sample_weight=np.full(60, 0.5))
     same(model, getattr(candide, name)().fit(X[:30], y[:30], np.full(30, 0.5)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_discount_of_one_and_of_zero(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     same(model.discount(1.0), getattr(candide, name)().fit(X, y))

@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
+from tiers import every, late
 
 import candide
 from candide import diagnostics
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Array, Floats
+
+pl = late("polars")
 
 RANDOM = np.random.default_rng(77)
 X = RANDOM.poisson([[0.5, 2.0, 4.0]], (60, 3)).astype(float)
@@ -72,8 +74,8 @@ def test_no_answer() -> None:
     assert model.decide(X, costs=costs, abstain=level, unsure=None).tolist() == answers.tolist()
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
+@every(
+    "settings,said",
     [
         ({"costs": np.ones((2, 2))}, r"costs has shape \(2, 2\) for 3 classes"),
         ({"costs": "much"}, "costs"),
@@ -91,8 +93,8 @@ def test_decisions_refused(settings: dict[str, Any], said: str) -> None:
 # Sets of labels.
 
 
-@pytest.mark.parametrize("calibrate", [None, "temperature", "isotonic"])
-@pytest.mark.parametrize("coverage", [0.8, 0.95])
+@every("calibrate", [None, "temperature", "isotonic"])
+@every("coverage", [0.8, 0.95])
 def test_sets_hold_the_truth_as_often_as_asked(calibrate: str | None, coverage: float) -> None:
     model = candide.PoissonNB(calibrate=calibrate, keep_sample=True).fit(*drawn(1000))
     rows, classes = drawn(5000)
@@ -110,7 +112,7 @@ def test_sets_hold_every_class_as_often_as_asked() -> None:
     np.testing.assert_allclose([held[classes == c].mean() for c in range(3)], 0.9, atol=0.04)
 
 
-@pytest.mark.parametrize("coverage", [0, -1, 1.5, np.nan])
+@every("coverage", [0, -1, 1.5, np.nan])
 def test_coverage_refused(coverage: float) -> None:
     with pytest.raises(ParameterError, match="coverage is"):
         candide.PoissonNB(keep_sample=True).fit(X, y).predict_set(X, coverage)
@@ -184,8 +186,8 @@ def mixture(model: Any, rows: Floats, parameter: Floats) -> Floats:
     return np.asarray(model.predict_proba(rows) @ parameter)
 
 
-@pytest.mark.parametrize("name", ["GaussianNB", "PoissonNB", "BernoulliNB", "MultinomialNB", "CategoricalNB"])
-@pytest.mark.parametrize("estimate", [None, "predictive"])
+@every("name", ["GaussianNB", "PoissonNB", "BernoulliNB", "MultinomialNB", "CategoricalNB"])
+@every("estimate", [None, "predictive"])
 def test_holes_hold_what_is_expected(name: str, estimate: str | None) -> None:
     model, rows = getattr(candide, name)(estimate=estimate).fit(X, y), holed(X)
     filled, missing = diagnostics.impute(model, rows), np.isnan(rows)
@@ -226,7 +228,7 @@ def test_frames_come_back_as_frames() -> None:
     assert codes.dtype == np.float64
 
 
-@pytest.mark.parametrize("name", ["GaussianNB", "PoissonNB", "BernoulliNB", "MultinomialNB"])
+@every("name", ["GaussianNB", "PoissonNB", "BernoulliNB", "MultinomialNB"])
 def test_holes_in_sparse_rows(name: str) -> None:
     """Stored holes are filled, and what is not stored stays so."""
     model, rows = getattr(candide, name)().fit(csr_array(X), y), csr_array(holed(X))
@@ -276,20 +278,20 @@ def test_a_flag_is_no_number(settings: dict[str, Any]) -> None:
         candide.GaussianNB().fit(X, y).decide(X, **settings)
 
 
-@pytest.mark.parametrize("settings", [{"coverage": "a"}, {"coverage": True}, {"coverage": None}, {"by_class": "yes"}])
+@every("settings", [{"coverage": "a"}, {"coverage": True}, {"coverage": None}, {"by_class": "yes"}])
 def test_sets_are_asked_for_in_numbers(settings: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=r"coverage is|by_class is"):
         candide.GaussianNB(keep_sample=True).fit(X, y).predict_set(X, **settings)
 
 
-@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+@every("method", ["temperature", "platt", "beta", "isotonic"])
 def test_what_cannot_be_stays_impossible(method: str) -> None:
     """A class that was declared and never seen."""
     model = candide.GaussianNB(calibrate=method).partial_fit(X, y, classes=[*np.unique(y), "zebra"])
     assert (model.predict_proba(X)[:, -1] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "GaussianNB", "MultinomialNB"])
+@every("name", ["BernoulliNB", "CategoricalNB", "GaussianNB", "MultinomialNB"])
 def test_a_model_that_has_forgotten_all_knows_nothing(name: str) -> None:
     model = getattr(candide, name)(calibrate="beta").fit(X, y).discount(0)
     np.testing.assert_allclose(model.predict_proba(X[:2]), 1 / 3)

@@ -34,9 +34,9 @@ def shifted(log_probability: Floats, change: Floats) -> Floats:
     return np.asarray(out - logsumexp(out, axis=1, keepdims=True))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("given", "expected"),
+@every("name", NAMES)
+@every(
+    "given,expected",
     [
         (None, ROWS / 60),
         ("smoothed", (ROWS + 1) / 63),
@@ -47,7 +47,6 @@ def shifted(log_probability: Floats, change: Floats) -> Floats:
         (OTHER.tolist(), OTHER),
         ({"cat": 0.3, "ant": 0.2, "bee": 0.5}, OTHER),
     ],
-    ids=str,
 )
 def test_ways_to_say_it(name: str, given: Any, expected: Floats) -> None:
     model = made(name, given).fit(X, y)
@@ -57,8 +56,8 @@ def test_ways_to_say_it(name: str, given: Any, expected: Floats) -> None:
     np.testing.assert_allclose(model.predict_log_proba(X), shifted(reference, np.log(expected)), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("given", [None, "smoothed", Dirichlet(0.5), Dirichlet([1, 2, 7])], ids=str)
+@every("name", NAMES)
+@every("given", [None, "smoothed", Dirichlet(0.5), Dirichlet([1, 2, 7])])
 def test_balanced_is_uniform(name: str, given: Any) -> None:
     model = made(name, given, class_weight="balanced").fit(X, y)
     np.testing.assert_allclose(model.class_prior_, np.full(3, 1 / 3), rtol=1e-12)
@@ -90,8 +89,8 @@ def test_class_weights_multiply_a_smoothed_prior() -> None:
     np.testing.assert_allclose(model.class_prior_, expected / expected.sum())
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+@every(
+    "given,said",
     [
         ("even", "the class prior is 'even'; it must be None"),
         ([0.5, 0.5], "Number of priors must match number of classes"),
@@ -111,7 +110,7 @@ def test_refused(given: Any, said: str) -> None:
 # Changed after training.
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("other", [OTHER, "uniform", {"ant": 0.2, "cat": 0.3, "bee": 0.5}])
 def test_changed_is_refitted(name: str, other: Any) -> None:
     given = OTHER if isinstance(other, dict) else other
@@ -125,7 +124,7 @@ def test_changed_is_refitted(name: str, other: Any) -> None:
     np.testing.assert_array_equal(again.predict_proba(X), changed.predict_proba(X))
 
 
-@pytest.mark.parametrize("name", [*NAMES, "ComplementNB"])
+@every("name", [*NAMES, "ComplementNB"])
 @every("method", METHODS)
 def test_changed_after_calibration(name: str, method: str) -> None:
     """A calibration was fitted with the shares of training, so the change comes after it."""
@@ -146,7 +145,7 @@ def test_classes_that_are_ruled_out() -> None:
         np.testing.assert_allclose(changed.predict_proba(X).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("calibrate", [None, "temperature", "platt"])
+@every("calibrate", [None, "temperature", "platt"])
 def test_a_changed_model_learns_on(calibrate: str | None) -> None:
     changed = made("PoissonNB", calibrate=calibrate).fit(X[::2], y[::2]).with_class_prior(OTHER)
     changed.partial_fit(X[1::2], y[1::2])
@@ -159,8 +158,8 @@ def test_a_changed_model_learns_on(calibrate: str | None) -> None:
 def test_a_changed_model_meets_no_new_class(calibrate: str | None) -> None:
     changed = made("PoissonNB", calibrate=calibrate).fit(X, y).with_class_prior(OTHER)
     before = changed.predict_proba(X)
-    stranger = made("PoissonNB").fit(X, np.char.add(y, "s"))
-    for learn in (lambda: changed.partial_fit(X[:1], ["dog"]), lambda: changed.merge(stranger)):
+    unknown_value = made("PoissonNB").fit(X, np.char.add(y, "s"))
+    for learn in (lambda: changed.partial_fit(X[:1], ["dog"]), lambda: changed.merge(unknown_value)):
         with pytest.raises(ParameterError, match="Number of priors must match number of classes"):
             learn()
     np.testing.assert_array_equal(changed.predict_proba(X), before)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import every
 
 import candide
 from candide import diagnostics
@@ -21,7 +22,7 @@ def given(name: str, prior: Any) -> Any:
     return getattr(candide, name)(**{"priors" if name == "GaussianNB" else "class_prior": prior}).fit(X, y)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_balanced_is_a_uniform_prior(name: str) -> None:
     balanced = getattr(candide, name)(class_weight="balanced").fit(X, y)
     uniform = given(name, np.full(3, 1 / 3))
@@ -31,34 +32,34 @@ def test_balanced_is_a_uniform_prior(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_weights_multiply_the_prior(name: str) -> None:
     model = getattr(candide, name)(class_weight={1: 4.0, 2: 0.5}).fit(X, y)
     prior = np.array([40, 15 * 4.0, 5 * 0.5])
     np.testing.assert_allclose(model.predict_proba(X), given(name, prior / prior.sum()).predict_proba(X), rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_counts_stay_and_the_prior_is_weighted(name: str) -> None:
     model = getattr(candide, name)(class_weight={0: 9.0}).fit(X, y)
     assert model.class_count_.tolist() == [40, 15, 5]
     np.testing.assert_allclose(model.class_prior_, np.array([360, 15, 5]) / 380)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_weights_that_leave_no_class_are_refused(name: str) -> None:
     with pytest.raises(ParameterError, match=r"leaves no class a probability.*positive weight"):
         getattr(candide, name)(class_weight=dict.fromkeys([0, 1, 2], 0.0)).fit(X, y)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_weight_of_zero_excludes(name: str) -> None:
     model = getattr(candide, name)(class_weight={0: 0.0}).fit(X, y)
     assert 0 not in model.predict(X)
     np.testing.assert_array_equal(model.predict_proba(X)[:, 0], 0)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_balanced_follows_the_stream(name: str) -> None:
     """The balance is struck when asked, over all rows seen by then."""
     model = getattr(candide, name)(class_weight="balanced")
@@ -68,7 +69,7 @@ def test_balanced_follows_the_stream(name: str) -> None:
     np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_samples_follow_the_weighted_prior(name: str) -> None:
     labels = getattr(candide, name)(class_weight="balanced").fit(X, y).sample(3000, random_state=0)[1]
     np.testing.assert_allclose(np.bincount(labels) / 3000, 1 / 3, atol=0.04)

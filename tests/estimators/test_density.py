@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
+from tiers import every
 
 import candide
 from candide import diagnostics
@@ -50,7 +51,7 @@ def joint(model: Any) -> np.ndarray:
     return EXPECTED[type(model).__name__](model) + np.log(model.class_prior_)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_log_density(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     np.testing.assert_allclose(
@@ -58,7 +59,7 @@ def test_log_density(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_log_likelihood(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     expected = joint(model)[np.arange(40), y]
@@ -67,7 +68,7 @@ def test_log_likelihood(name: str) -> None:
     assert diagnostics.log_likelihood(model, X, y, sample_weight=weight) == pytest.approx(expected @ weight, rel=1e-10)
 
 
-@pytest.mark.parametrize("name", ["GaussianNB", "BernoulliNB", "MultinomialNB", "PoissonNB"])
+@every("name", ["GaussianNB", "BernoulliNB", "MultinomialNB", "PoissonNB"])
 def test_sparse_rows_have_the_same_density(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     np.testing.assert_allclose(
@@ -96,7 +97,7 @@ def test_probabilities_of_all_counts_sum_to_one() -> None:
     assert np.exp(diagnostics.log_density(model, np.arange(100)[:, None])).sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", ["GaussianNB", "BernoulliNB", "CategoricalNB", "PoissonNB"])
+@every("name", ["GaussianNB", "BernoulliNB", "CategoricalNB", "PoissonNB"])
 def test_missing_cells_are_summed_out(name: str) -> None:
     """p(x) with a hole is p of the other columns."""
     model, alone = getattr(candide, name)().fit(X, y), getattr(candide, name)().fit(X[:, :2], y)
@@ -124,7 +125,7 @@ def test_impossible_row_has_no_density() -> None:
     assert diagnostics.log_likelihood(model, [[0, 0], [1, 0]], [0, 0], sample_weight=[0, 1]) == np.log(0.5)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_likelihood_of_an_unknown_class(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     with pytest.raises(InputError, match=r"class 7 in y is unknown to the model, which knows \[0, 1, 2\]; drop"):

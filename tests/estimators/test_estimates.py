@@ -86,7 +86,7 @@ def test_means_and_modes_of_normals(estimate: str, extra: float) -> None:
     np.testing.assert_allclose(model.var_, scale / (shape + extra), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("estimate", "spread"), [("mean", 0.0), ("map", 0.0), ("predictive", 1.0)])
+@every("estimate,spread", [("mean", 0.0), ("map", 0.0), ("predictive", 1.0)])
 def test_known_variance(estimate: str, spread: float) -> None:
     prior = Normal([0.0, 9.0], [2.0, 1.0], [4.0, 5.0])
     model = candide.GaussianNB(parameter_prior=prior, estimate=estimate).fit(X, y)
@@ -96,7 +96,7 @@ def test_known_variance(estimate: str, spread: float) -> None:
     np.testing.assert_allclose(model.var_, np.tile([4.0, 5.0] + spread * variance, (3, 1)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("estimate", ["mean", "map", "predictive"])
+@every("estimate", ["mean", "map", "predictive"])
 def test_the_empirical_prior_is_weak(estimate: str) -> None:
     """Half a row at the overall mean, two rows of the overall variance."""
     given = NormalInverseGamma(X.mean(axis=0), 0.5, 1.0, X.var(axis=0) / 2)
@@ -138,7 +138,7 @@ def test_modes_of_rates_on_the_border() -> None:
 # Variances.
 
 
-@pytest.mark.parametrize("ddof", [0, 1, 1.5])
+@every("ddof", [0, 1, 1.5])
 def test_degrees_of_freedom(ddof: float) -> None:
     model = candide.GaussianNB(ddof=ddof, var_smoothing=0).fit(X, y)
     np.testing.assert_allclose(model.var_, by_class(np.var, X) * 10 / (10 - ddof), rtol=1e-12)
@@ -158,7 +158,7 @@ def test_one_variance_has_one_prior(estimate: str, extra: float) -> None:
 SHARED = [{}, {"ddof": 1}, {"estimate": "mean"}, {"estimate": "map"}, {"parameter_prior": PRIOR}]
 
 
-@pytest.mark.parametrize("settings", SHARED, ids=str)
+@every("settings", SHARED)
 def test_one_variance_makes_log_odds_linear(settings: dict[str, Any]) -> None:
     model = candide.GaussianNB(variance="shared", **settings).fit(X, y)
     line = np.linspace(-20, 30, 101)[:, None] * [1.0, -0.5] + [0.3, 4.0]
@@ -189,7 +189,7 @@ BARE = [
 ]
 
 
-@pytest.mark.parametrize(("cells", "labels"), ODD)
+@every("cells,labels", ODD)
 @every("settings", BARE)
 @every("variance", ["class", "shared"])
 def test_too_few_rows_for_a_variance(cells: Any, labels: Any, settings: dict[str, Any], variance: str) -> None:
@@ -210,7 +210,7 @@ def test_without_variance_the_point_decides() -> None:
     assert model.predict_proba([[3.0], [3.1]]).tolist() == [[1, 0], [0, 1]]
 
 
-@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB", "PoissonNB"])
+@every("name", ["BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB", "PoissonNB"])
 def test_maximum_likelihood_believes_nothing(name: str) -> None:
     assert getattr(candide, name)(estimate="mle").fit(COUNTS, y).prior_ is None
     assert getattr(candide, name)(alpha=0.5).fit(COUNTS, y).prior_ is not None
@@ -295,7 +295,7 @@ CONTRADICTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "settings", "said"), CONTRADICTIONS, ids=lambda value: str(value)[:60])
+@every("name,settings,said", CONTRADICTIONS)
 def test_contradictions(name: str, settings: dict[str, Any], said: str) -> None:
     model = getattr(candide, name)(**settings)
     with pytest.raises(ParameterError) as caught:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tiers import every
 
 from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.exceptions import InputError, ParameterError
@@ -212,7 +213,7 @@ ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", ERRORS.values(), ids=ERRORS)
+@every("case", ERRORS.values())
 def test_errors_name_the_chunk_and_change_nothing(case: tuple[Any, Any, Any, str]) -> None:
     model, chunks, error, message = case
     X = TEXTS if isinstance(model, TextNB) else COUNTS[: len(TEXTS)]
@@ -228,7 +229,7 @@ def test_weights_belong_into_the_chunks() -> None:
         MultinomialNB().fit(dealt(COUNTS, CLASSES), sample_weight=np.ones(60))
 
 
-@pytest.mark.parametrize("X", [COUNTS, COUNTS.tolist(), pd.DataFrame(COUNTS)], ids=["array", "list", "frame"])
+@every("X", [COUNTS, COUNTS.tolist(), pd.DataFrame(COUNTS)])
 def test_a_forgotten_y_is_no_stream(X: Any) -> None:
     with pytest.raises(InputError, match="requires y to be passed"):
         GaussianNB().fit(X)

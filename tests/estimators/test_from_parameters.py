@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
+from tiers import every, late
 
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB, diagnostics
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
+
+pl = late("polars")
 
 RANDOM = np.random.default_rng(3)
 N_ROWS, CLASSES = 60, np.array(["north", "east", "south"])
@@ -78,13 +80,13 @@ def assert_same(a: Any, b: Any, rows: Any) -> None:
         same(mine, theirs, err_msg=name)
 
 
-@pytest.mark.parametrize(("name", "settings"), SETTINGS, ids=str)
+@every("name,settings", SETTINGS)
 def test_counts_are_as_good_as_rows(name: str, settings: dict[str, Any]) -> None:
     model, twin, rows = counted(name, **settings)
     assert_same(model, twin.fit(rows, LABELS), rows)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_counted_models_learn_forget_and_merge(name: str) -> None:
     model, twin, rows = counted(name)
     more, labels = rows[:20], np.roll(LABELS, 1)[:20]
@@ -94,7 +96,7 @@ def test_counted_models_learn_forget_and_merge(name: str) -> None:
     assert_same(candide.merge([model, counted(name)[0]]), candide.merge([twin, counted(name)[0]]), rows)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_a_class_vanishes_with_its_last_row(name: str) -> None:
     model, _, rows = counted(name)
     gone = LABELS == "east"
@@ -173,8 +175,8 @@ def test_a_dirichlet_follows_the_order_of_the_classes() -> None:
 BY_CLASS = np.array([[0.5, 1.0, 2.0, 3.0], [4.0, 1.5, 0.2, 0.1], [2.0, 2.5, 0.7, 6.0]])  # in the order of CLASSES
 
 
-@pytest.mark.parametrize(
-    ("name", "setting", "make"),
+@every(
+    "name,setting,make",
     [
         *((name, "alpha", np.asarray) for name in NAMES if name != "GaussianNB"),
         ("MultinomialNB", "alpha", np.ndarray.tolist),
@@ -212,7 +214,7 @@ def test_feature_names_are_those_of_the_frame() -> None:
         model.predict(pd.DataFrame({"night": [1], "day": [2]}))
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+@every("frame", [pd.DataFrame, late("polars", "DataFrame")])
 def test_a_frame_names_the_columns(frame: Any) -> None:
     table = frame({"day": [0.25, 0.5], "night": [0.75, 0.5]})
     for model in (
@@ -232,7 +234,7 @@ def test_a_frame_names_the_columns(frame: Any) -> None:
     assert CategoricalNB.from_counts([pd.DataFrame([[1, 2]])]).categories_[0].tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("estimate", ["mean", "map", "predictive"])
+@every("estimate", ["mean", "map", "predictive"])
 def test_the_variances_of_the_table_are_unbiased_whatever_the_estimate(estimate: str) -> None:
     """``ddof`` says how to read the table."""
     model, _, rows = counted("GaussianNB", estimate=estimate)
@@ -292,7 +294,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("make", GIVEN.values(), ids=GIVEN)
+@every("make", GIVEN.values())
 def test_given_parameters_are_certain(make: Any) -> None:
     for model in (make(), pickle.loads(pickle.dumps(make())), make().with_class_prior([0.1, 0.9])):
         for verb in ("intervals", "log_odds", "log_marginal_likelihood", "bayes_factors"):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import every
 
 import candide
 from candide.exceptions import InputError, ParameterError
@@ -20,7 +21,7 @@ def prior_of(name: str, prior: list[float]) -> dict[str, Any]:
     return {"priors" if name == "GaussianNB" else "class_prior": prior}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_classes_join_in_order(name: str) -> None:
     """Rows of m, then of c, then of x: the columns follow the sorted labels."""
     model = getattr(candide, name)()
@@ -36,20 +37,20 @@ def test_classes_join_in_order(name: str) -> None:
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_wider_labels_are_not_cut(name: str) -> None:
     model = getattr(candide, name)().partial_fit(X[:20], ["a", "b"] * 10).partial_fit(X[20:22], ["a", "banana"])
     assert model.classes_.tolist() == ["a", "b", "banana"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_wider_numbers_are_not_cut(name: str) -> None:
     model = getattr(candide, name)().partial_fit(X[:2], np.array([1, 2], dtype=np.int8))
     model.partial_fit(X[2:4], np.array([1, 300], dtype=np.int64))
     assert model.classes_.tolist() == [1, 2, 300]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_declared_classes_wait_for_rows(name: str) -> None:
     model = getattr(candide, name)().partial_fit(X[:20], y[:20], classes=["x", "c", "m"])
     assert model.classes_.tolist() == ["c", "m", "x"]
@@ -59,7 +60,7 @@ def test_declared_classes_wait_for_rows(name: str) -> None:
     np.testing.assert_allclose(model.predict_proba(X), getattr(candide, name)().fit(X, y).predict_proba(X), rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_declared_classes_are_closed(name: str) -> None:
     model = getattr(candide, name)().partial_fit(X[:20], y[:20], classes=["m", "x"])
     with pytest.raises(InputError, match=r"\['c'\] in y do not exist in the initial classes.*leave classes out"):
@@ -68,7 +69,7 @@ def test_declared_classes_are_closed(name: str) -> None:
     assert model.classes_.tolist() == ["m", "x"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_first_batch_must_fit_the_declaration(name: str) -> None:
     model = getattr(candide, name)()
     with pytest.raises(InputError, match="do not exist in the initial classes"):
@@ -76,7 +77,7 @@ def test_first_batch_must_fit_the_declaration(name: str) -> None:
     assert not hasattr(model, "classes_")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_given_prior_does_not_stretch(name: str) -> None:
     model = getattr(candide, name)(**prior_of(name, [0.3, 0.7])).partial_fit(X[:40], y[:40])
     with pytest.raises(ParameterError, match="got 2 priors for 3 classes"):
@@ -84,7 +85,7 @@ def test_given_prior_does_not_stretch(name: str) -> None:
     np.testing.assert_allclose(model.class_prior_, [0.3, 0.7])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_given_prior_fits_declared_classes(name: str) -> None:
     model = getattr(candide, name)(**prior_of(name, [0.2, 0.3, 0.5]))
     model.partial_fit(X[:40], y[:40], classes=["c", "m", "x"]).partial_fit(X[40:], y[40:])
@@ -92,7 +93,7 @@ def test_given_prior_fits_declared_classes(name: str) -> None:
     np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_forgotten_classes_vanish_unless_declared(name: str) -> None:
     free = getattr(candide, name)().fit(X, y).forget(X[:20], y[:20])
     assert free.classes_.tolist() == ["c", "x"]
@@ -101,13 +102,13 @@ def test_forgotten_classes_vanish_unless_declared(name: str) -> None:
     assert closed.class_count_.tolist() == [20, 0, 20]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_rows_of_weight_zero_bring_no_class(name: str) -> None:
     model = getattr(candide, name)().fit(X, y, sample_weight=(y != "x").astype(float))
     assert model.classes_.tolist() == ["c", "m"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_fit_starts_again(name: str) -> None:
     model = getattr(candide, name)().fit(X, y).fit(X[:40, :2], y[:40])
     assert model.classes_.tolist() == ["c", "m"]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tiers import every
 
 import candide
 from candide import diagnostics
@@ -119,7 +120,7 @@ def assert_beta(table: Any, a: Floats, b: Floats) -> None:
 BELIEFS: list[tuple[dict[str, Any], float]] = [({"alpha": 0.7}, 0.7), ({"estimate": "mle"}, 0.5), ({"alpha": 0}, 0.5)]
 
 
-@pytest.mark.parametrize(("settings", "pseudo"), BELIEFS)
+@every("settings,pseudo", BELIEFS)
 def test_intervals_of_shares(settings: dict[str, Any], pseudo: float) -> None:
     """Without a prior, under Jeffreys'."""
     on = np.array([(COUNTS[y == c] > 0).sum(axis=0) for c in (0, 1)])
@@ -130,8 +131,8 @@ def test_intervals_of_shares(settings: dict[str, Any], pseudo: float) -> None:
     assert_beta(diagnostics.intervals(candide.MultinomialNB(**settings).fit(COUNTS, y)), total, rest)
 
 
-@pytest.mark.parametrize(("unseen", "more"), [("ignore", 0), ("smooth", 1)])
-@pytest.mark.parametrize(("settings", "pseudo"), BELIEFS)
+@every("unseen,more", [("ignore", 0), ("smooth", 1)])
+@every("settings,pseudo", BELIEFS)
 def test_intervals_of_values(unseen: str, more: int, settings: dict[str, Any], pseudo: float) -> None:
     """Texts and codes; with room for an unseen value if there is any in the model."""
     frame = pd.DataFrame({"colour": ["red", "red", "blue", None], "size": [0, 3, 3, 1]})
@@ -151,7 +152,7 @@ def test_intervals_of_rates() -> None:
     np.testing.assert_allclose((table["low"], table["high"]), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("level", [0, 1, "a", None])
+@every("level", [0, 1, "a", None])
 def test_levels(level: Any) -> None:
     with pytest.raises(ParameterError, match="level is"):
         diagnostics.intervals(fitted("BernoulliNB", {}), level)
@@ -162,7 +163,7 @@ def test_names_of_columns() -> None:
     assert diagnostics.intervals(candide.PoissonNB().fit(frame, y))["column"].tolist() == ["a", "b", "c"] * 2
 
 
-@pytest.mark.parametrize("name", ["BernoulliNB", "CategoricalNB", "PoissonNB"])
+@every("name", ["BernoulliNB", "CategoricalNB", "PoissonNB"])
 def test_one_column_without_a_prior_leaves_the_others_theirs(name: str) -> None:
     """Jeffreys' prior takes the place of none column by column."""
     alpha = np.array([2.0, 0.0, 3.0])

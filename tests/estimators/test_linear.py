@@ -35,8 +35,8 @@ def assert_exact(model: Any, X: Any, **how: Any) -> None:
     np.testing.assert_allclose(log_softmax(scores), model.predict_log_proba(X), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("calibrate", ["temperature", "platt"])
-@pytest.mark.parametrize("load", [load_iris, load_breast_cancer], ids=["three-classes", "two-classes"])
+@every("calibrate", ["temperature", "platt"])
+@every("load", [load_iris, load_breast_cancer])
 def test_one_temperature_and_biases_stay_linear(load: Any, calibrate: str) -> None:
     X, y = load(return_X_y=True)
     model = GaussianNB(variance="shared", calibrate=calibrate).fit(X, y)
@@ -46,7 +46,7 @@ def test_one_temperature_and_biases_stay_linear(load: Any, calibrate: str) -> No
     np.testing.assert_allclose(diagnostics.as_linear(model).weights, raw.weights / temperature)
 
 
-@pytest.mark.parametrize("calibrate", [None, "temperature", "platt"])
+@every("calibrate", [None, "temperature", "platt"])
 def test_another_class_prior_moves_the_bias_alone(calibrate: str | None) -> None:
     X, y = load_iris(return_X_y=True)
     model = GaussianNB(variance="shared", calibrate=calibrate).fit(X, y)
@@ -61,7 +61,7 @@ def test_means_far_from_zero_keep_their_digits() -> None:
 
 
 @every("weighting", ["count", "binary", "log", "tfidf"])
-@pytest.mark.parametrize("name", ["multinomial", "bernoulli", "complement"])
+@every("name", ["multinomial", "bernoulli", "complement"])
 def test_texts_by_their_tokens(name: str, weighting: str) -> None:
     if (name, weighting) in (("bernoulli", "log"), ("bernoulli", "tfidf"), ("bernoulli", "count")):
         weighting = "binary"
@@ -75,8 +75,8 @@ def test_buckets_have_numbers() -> None:
     assert form.inputs[:2].tolist() == ["bucket 0", "bucket 1"]
 
 
-@pytest.mark.parametrize(
-    ("model", "why"),
+@every(
+    "model,why",
     [
         (GaussianNB(), "quadratic; give them one with variance='shared', or call as_linear"),
         (GaussianNB(estimate="predictive"), "Student's t"),
@@ -87,7 +87,6 @@ def test_buckets_have_numbers() -> None:
         (NaiveBayes(), "its scores are stacked views"),
         (NaiveBayes(stacking=None), "each column in a way of its own"),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_models_without_one_say_why(model: Any, why: str) -> None:
     X, y = load_iris(return_X_y=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.sparse import csr_array
+from tiers import every
 
 import candide
 from candide import diagnostics
@@ -108,7 +109,7 @@ def test_deviation_is_that_of_draws(name: str, settings: dict[str, Any], draw: A
 FITTED_PRIORS = [(None, 0.0), ("smoothed", 1.0), (Dirichlet([3.0, 9.0]), [3.0, 9.0])]
 
 
-@pytest.mark.parametrize(("class_prior", "pseudo"), FITTED_PRIORS, ids=str)
+@every("class_prior,pseudo", FITTED_PRIORS)
 def test_deviation_of_the_class_prior(class_prior: Any, pseudo: Any) -> None:
     """A row without cells has the log-odds of the classes alone."""
     odds = diagnostics.log_odds(candide.BernoulliNB(class_prior=class_prior).fit(COUNTS, y), [[np.nan] * 3])
@@ -125,7 +126,7 @@ GIVEN_PRIORS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("settings", GIVEN_PRIORS, ids=str)
+@every("settings", GIVEN_PRIORS)
 def test_a_given_class_prior_is_certain(settings: dict[str, Any]) -> None:
     odds = diagnostics.log_odds(candide.BernoulliNB(**settings).fit(COUNTS, y), [[np.nan] * 3])
     assert odds.std[0] == pytest.approx(0, abs=1e-6)

@@ -18,7 +18,7 @@ from tiers import every
 import candide
 from candide.exceptions import InputError, ParameterError
 from candide.kernels.layouts import Floats
-from candide.model.evaluation import Report
+from candide.model.evaluation import Evaluation
 from candide.priors import Beta, Dirichlet, Gamma, NormalInverseGamma
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
@@ -93,7 +93,7 @@ def test_without_rows_the_calibration_grows_old() -> None:
     assert not hasattr(model, "loo_")  # that of fewer rows is not this model's
     assert model.staleness_ == pytest.approx(1.0)
     assert np.isfinite(model.predict_proba(NEW)).all()
-    with pytest.raises(ParameterError, match=r"refit needs training rows .*keep_sample=True"):
+    with pytest.raises(ParameterError, match=r"refit needs training rows.*keep_sample=True"):
         model.refit().predict(NEW)
 
 
@@ -108,7 +108,7 @@ def test_plain_models_keep_no_rows() -> None:
 # Measured.
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_measures_are_those_of_rows_left_out(name: str) -> None:
     report = made(name, compute_loo=True).fit(X, y).loo_
     log_probability = made(name).fit(X, y).leave_one_out(X, y, class_prior="fixed")
@@ -122,7 +122,7 @@ def test_measures_are_those_of_rows_left_out(name: str) -> None:
 
 def test_what_a_report_holds() -> None:
     report = made("PoissonNB", compute_loo=True, calibrate="isotonic").fit(X, y).loo_
-    assert set(report.as_dict()) == {field.name for field in fields(Report)}
+    assert set(report.as_dict()) == {field.name for field in fields(Evaluation)}
     assert report.per_class["class"].tolist() == [0, 1, 2]
     assert report.optimistic is not None
     # Calibrated on the very rows, it looks better than it is.
@@ -163,7 +163,7 @@ def with_prior(name: str, settings: dict[str, Any]) -> dict[str, Any]:
 COPIED = [(name, with_prior(name, settings)) for name in NAMES for settings in SETTINGS if suits(name, settings)]
 
 
-@pytest.mark.parametrize(("name", "settings"), COPIED, ids=str)
+@every("name,settings", COPIED)
 def test_saved_and_copied(name: str, settings: dict[str, Any]) -> None:
     """Fitted or not; a clone has the parameters, given or by default, and nothing learned."""
     model = made(name, **settings)
@@ -176,7 +176,7 @@ def test_saved_and_copied(name: str, settings: dict[str, Any]) -> None:
     np.testing.assert_array_equal(again.predict_proba(NEW), model.partial_fit(X[:5], y[:5]).predict_proba(NEW))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 @every("settings", [{"calibrate": "isotonic"}, {"calibrate": "platt", "keep_sample": True}])
 def test_threads_share_a_fresh_model(name: str, settings: dict[str, Any]) -> None:
     """The calibration is made when first needed, perhaps by several at once: all see the same."""
@@ -264,7 +264,7 @@ def test_fit_ends_with_the_calibration() -> None:
     assert vars(model.model_.classifier)["current"] is not None
 
 
-@pytest.mark.parametrize("method", ["temperature", "platt", "beta", "isotonic"])
+@every("method", ["temperature", "platt", "beta", "isotonic"])
 def test_a_given_prior_survives_the_calibration(method: str) -> None:
     """It comes after it, as with ``with_class_prior``; a class of probability 0 stays at 0."""
     n_classes = len(np.unique(y))

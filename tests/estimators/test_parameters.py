@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pytest
+from tiers import every, late
 
 import candide
+
+pl = late("polars")
 
 NAMES = ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
 MEASURES = {
@@ -22,7 +23,7 @@ X = np.array([[1, 0], [2, 1], [0, 1], [0, 3]])
 y = np.array(["ham", "ham", "spam", "spam"])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_columns_of_the_table(name: str) -> None:
     table = getattr(candide, name)().fit(X, y).parameters()
     assert list(table) == MEASURES[name]
@@ -31,13 +32,13 @@ def test_columns_of_the_table(name: str) -> None:
     assert all(len(column) == table.n_rows for column in table.values())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_names_of_columns(name: str) -> None:
     model = getattr(candide, name)().fit(pd.DataFrame(X, columns=["win", "hello"]), y)
     assert set(model.parameters()["column"]) == {"win", "hello"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_table_becomes_a_frame(name: str) -> None:
     table = getattr(candide, name)().fit(X, y).parameters()
     assert table.to_pandas().shape == (table.n_rows, len(table))
@@ -90,7 +91,7 @@ def test_poisson() -> None:
     assert table["total"].tolist() == [3, 1, 0, 4]
 
 
-@pytest.mark.parametrize("name", ["BernoulliNB", "MultinomialNB", "CategoricalNB"])
+@every("name", ["BernoulliNB", "MultinomialNB", "CategoricalNB"])
 def test_smoothed_probabilities(name: str) -> None:
     """The table shows what the model uses, smoothing included."""
     model = getattr(candide, name)(alpha=2.0).fit(X, y)
@@ -99,14 +100,14 @@ def test_smoothed_probabilities(name: str) -> None:
     np.testing.assert_allclose(model.parameters()["probability"], expected.ravel())
 
 
-@pytest.mark.parametrize("n_words", [1, 3, 50_000])
+@every("n_words", [1, 3, 50_000])
 def test_two_classes_of_words_have_twice_the_words_and_one(n_words: int) -> None:
     rows = np.eye(2, n_words)
     assert candide.BernoulliNB().fit(rows, [0, 1]).n_parameters_ == 2 * n_words + 1
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
+@every(
+    "name,expected",
     [
         ("GaussianNB", 3 * 2 * 2 + 2),
         ("BernoulliNB", 3 * 2 + 2),

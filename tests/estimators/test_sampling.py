@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
+from tiers import every
 
 import candide
 
@@ -21,7 +21,7 @@ def drawn(name: str, n: int, seed: Any = 0) -> tuple[Any, np.ndarray, np.ndarray
     return model, *model.sample(n, random_state=seed)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_shapes_and_types(name: str) -> None:
     _, rows, labels = drawn(name, 7)
     assert rows.shape == (7, 3)
@@ -29,7 +29,7 @@ def test_shapes_and_types(name: str) -> None:
     assert labels.dtype == y.dtype
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_seed_decides(name: str) -> None:
     model, rows, labels = drawn(name, 20, 5)
     again, other = model.sample(20, random_state=5), model.sample(20, random_state=6)
@@ -38,12 +38,12 @@ def test_seed_decides(name: str) -> None:
     assert not np.array_equal(rows, other[0])
 
 
-@pytest.mark.parametrize("seed", [None, 3, np.random.default_rng(0), np.random.RandomState(0)], ids=str)
+@every("seed", [None, 3, np.random.default_rng(0), np.random.RandomState(0)])
 def test_kinds_of_seed(seed: Any) -> None:
     assert drawn("GaussianNB", 5, seed)[1].shape == (5, 3)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_learning_from_samples_gives_the_model_back(name: str) -> None:
     model, rows, labels = drawn(name, 20_000)
     again = getattr(candide, name)().fit(rows, labels)

@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.utils.validation import check_is_fitted
+from tiers import every
 
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
@@ -47,8 +48,8 @@ def refitted(model: Any, folds: np.ndarray) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("method", ["leave_one_out", "folds"])
-@pytest.mark.parametrize("name", sorted(set(MODELS) - {"student"}))  # whose empirical prior stays while rows are out
+@every("method", ["leave_one_out", "folds"])
+@every("name", sorted(set(MODELS) - {"student"}))  # whose empirical prior stays while rows are out
 def test_figures_are_those_of_refits(name: str, method: Any) -> None:
     folds = np.arange(60) if method == "leave_one_out" else np.arange(60) * 5 // 60
     scores = refitted(MODELS[name], folds)
@@ -83,7 +84,7 @@ def test_best_is_fitted_on_all_rows_and_candidates_stay_as_they_are() -> None:
         check_is_fitted(model)
 
 
-@pytest.mark.parametrize("copied", [lambda table: pickle.loads(pickle.dumps(table)), copy.deepcopy, copy.copy])
+@every("copied", [lambda table: pickle.loads(pickle.dumps(table)), copy.deepcopy, copy.copy])
 def test_selections_can_be_copied(copied: Any) -> None:
     found = candide.select(MODELS, X, y)
     again = copied(found)
@@ -107,8 +108,8 @@ def by_presence(n: int) -> tuple[np.ndarray, np.ndarray]:
     return on * random.geometric(0.2, (n, 6)), classes
 
 
-@pytest.mark.parametrize(("make", "expected"), [(by_counts, "MultinomialNB()"), (by_presence, "BernoulliNB()")])
-@pytest.mark.parametrize("method", ["leave_one_out", "folds"])
+@every("make,expected", [(by_counts, "MultinomialNB()"), (by_presence, "BernoulliNB()")])
+@every("method", ["leave_one_out", "folds"])
 def test_the_model_that_made_the_data_wins(make: Any, expected: str, method: Any) -> None:
     found = candide.select([BernoulliNB(), MultinomialNB()], *make(400), method=method)
     assert found["model"][0] == expected
@@ -265,8 +266,8 @@ def test_errors_name_the_model() -> None:
         candide.select({"normal": GaussianNB(), "words": MultinomialNB()}, X - 3.0, y)
 
 
-@pytest.mark.parametrize(
-    ("models", "options", "message"),
+@every(
+    "models,options,message",
     [
         ([], {}, r"models is \[\]; give a list"),
         (GaussianNB(), {}, "give a list of estimators"),

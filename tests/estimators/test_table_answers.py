@@ -8,11 +8,13 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
+from tiers import every, late
 
 from candide import NaiveBayes, diagnostics
+
+pl = late("polars")
 
 N = 60
 RNG = np.random.default_rng(3)
@@ -53,8 +55,12 @@ def arrow_table() -> pa.Table:
     return pa.table(CELLS).append_column("label", pa.array(CELLS["city"]).dictionary_encode())
 
 
-TABLES = {"polars": polars_table(), "pandas": pandas_table(), "pyarrow": arrow_table(), "dict": CELLS}
-EACH = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+TABLES = {"polars": polars_table, "pandas": pandas_table, "pyarrow": arrow_table, "dict": lambda: CELLS}
+
+
+@pytest.fixture(params=TABLES)
+def table(request: pytest.FixtureRequest) -> Any:
+    return TABLES[request.param]()
 
 
 def types(table: Any) -> Any:
@@ -73,7 +79,6 @@ def fitted(table: Any) -> NaiveBayes:
     return NaiveBayes(order=0, compute_loo=False, n_threads=1).fit(table, Y)
 
 
-@EACH
 def test_filled_tables_are_what_they_were(table: Any) -> None:
     model = fitted(table)
     full = diagnostics.impute(model, table)
@@ -84,7 +89,6 @@ def test_filled_tables_are_what_they_were(table: Any) -> None:
     assert model.predict(full).shape == (N,)
 
 
-@EACH
 def test_only_holes_are_filled(table: Any) -> None:
     full = diagnostics.impute(fitted(table), table)
     before, after = (rows(t.to_dict(as_series=False) if isinstance(t, pl.DataFrame) else t) for t in (table, full))
@@ -111,11 +115,9 @@ def plain() -> dict[str, list[Any]]:
     return {**cells, "ward": [7] * N, "unit": ["A"] * N, "ticket": list(range(N))}
 
 
-FRAMES = {"polars": pl.DataFrame(plain()), "pandas": pd.DataFrame(plain()), "pyarrow": pa.table(plain())}
-
-
-@pytest.mark.parametrize("table", FRAMES.values(), ids=FRAMES)
-def test_drawn_tables_look_like_those_of_training(table: Any) -> None:
+@every("make", [late("polars", "DataFrame"), pd.DataFrame, pa.table])
+def test_drawn_tables_look_like_those_of_training(make: Any) -> None:
+    table = make(plain())
     model = fitted(table)
     drawn, y = model.sample(200, random_state=0)
     assert type(drawn) is type(table)
@@ -127,7 +129,7 @@ def test_drawn_tables_look_like_those_of_training(table: Any) -> None:
     assert model.predict(drawn).shape == y.shape
 
 
-@pytest.mark.parametrize("family", ["auto", "gaussian", "kernel"])
+@every("family", ["auto", "gaussian", "kernel"])
 def test_whole_numbers_stay_whole_and_within_what_was_seen(family: str) -> None:
     visits = RNG.poisson(1.5, N)
     X, _ = NaiveBayes({"visits": family}, order=0, compute_loo=False).fit({"visits": visits}, Y).sample(300, 0)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide import NaiveBayes, diagnostics
 from candide.exceptions import ParameterError
@@ -99,8 +100,8 @@ class TestOptions:
             diagnostics.typicality(by_column, unseen), diagnostics.typicality(by_table, unseen)
         )
 
-    @pytest.mark.parametrize(
-        ("asked", "words"),
+    @every(
+        "asked,words",
         [
             (
                 ("kernel", {"width": 2}),
@@ -132,14 +133,13 @@ class TestOptions:
 
 
 class TestMalformed:
-    @pytest.mark.parametrize("columns", [["gaussian", "poisson"], ["ab"], [("age", "bins", {})], [3]])
+    @every("columns", [["gaussian", "poisson"], ["ab"], [("age", "bins", {})], [3]])
     def test_lists(self, columns: Any) -> None:
         refused(columns, f"columns is a list that holds {columns[0]!r}; it must hold pairs such as ('age', 'gaussian')")
 
-    @pytest.mark.parametrize(
+    @every(
         "setting",
         [None, 3, "gausian", ("bins",), ("bins", "mdlp"), ("bins", {}, 1), {"bins"}, Gaussian, (Multinomial(), {})],
-        ids=repr,
     )
     def test_settings(self, setting: Any) -> None:
         refused(setting, f"columns asks for {setting!r}; it must be one of auto, gaussian")
@@ -162,8 +162,8 @@ class TestDataThatAFamilyCannotHave:
         refused("gaussian", words, stacking=stacking)
         assert families({"numbers": "gaussian"})["city"] == "categorical"
 
-    @pytest.mark.parametrize(
-        ("family", "column", "words"),
+    @every(
+        "family,column,words",
         [
             ("lognormal", [-0.5, 1.0], "column 'x' goes down to -0.5, and 'lognormal' needs numbers above 0"),
             ("poisson", [-1, 1], "column 'x' goes down to -1, and 'poisson' needs whole numbers from 0 on"),

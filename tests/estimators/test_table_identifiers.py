@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tiers import every
 
 from candide import NaiveBayes
 
@@ -42,7 +43,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("column", NUMBERINGS.values(), ids=NUMBERINGS)
+@every("column", NUMBERINGS.values())
 def test_numbered_rows_are_set_aside(column: Any) -> None:
     assert note(column) == "an identifier: the rows are numbered"
 
@@ -64,7 +65,7 @@ def test_a_numbering_that_tells_the_class_is_remarked() -> None:
     assert named.score({"column": ranks}, ranks > N // 2) > 0.95
 
 
-@pytest.mark.parametrize("column", OTHERS.values(), ids=OTHERS)
+@every("column", OTHERS.values())
 def test_other_whole_numbers_are_not(column: Any) -> None:
     assert note(column) == ""
 

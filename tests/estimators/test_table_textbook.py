@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from tiers import every
 
 from candide import CategoricalNB, NaiveBayes
@@ -35,7 +34,7 @@ def test_by_hand() -> None:
     np.testing.assert_allclose(found[:, 0], go / (go + stay), rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@every("seed", range(5))
 @every("alpha", [0.1, 1.0, 7.0])
 def test_smoothed_categories(seed: int, alpha: float) -> None:
     X, y = words(40, seed)

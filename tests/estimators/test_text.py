@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn import naive_bayes
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
+from tiers import every, late
 
 from candide import TextNB, diagnostics, merge
 from candide.exceptions import CandideError, ForgetError, InputError, MergeError, NotADensity, ParameterError
+
+pl = late("polars")
 
 WORDS = {
     "sport": ["match", "goal", "team", "player", "win", "score", "league", "cup", "ball", "coach"],
@@ -66,8 +68,8 @@ def assert_alike(a: TextNB, b: TextNB, atol: float = 1e-10) -> None:
     np.testing.assert_allclose(a.predict_proba(Z), b.predict_proba(Z), rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("ours", "theirs"), RULES, ids=[str(rule[0]) for rule in RULES])
+@every("model", MODELS)
+@every("ours,theirs", RULES)
 def test_equals_a_vectoriser_and_a_classifier(model: str, ours: dict[str, Any], theirs: dict[str, Any]) -> None:
     mine = TextNB(model, **ours).fit(X, Y)  # type: ignore[arg-type]
     pipeline = make_pipeline(CountVectorizer(**theirs), MODELS[model]()).fit(X, Y)
@@ -199,7 +201,7 @@ CONTAINERS = {
 }
 
 
-@pytest.mark.parametrize("make", CONTAINERS.values(), ids=CONTAINERS)
+@every("make", CONTAINERS.values())
 def test_texts_from_anything(make: Any) -> None:
     np.testing.assert_array_equal(
         TextNB("multinomial").fit(make(X), Y).predict_proba(make(Z)), TextNB("multinomial").fit(X, Y).predict_proba(Z)
@@ -218,8 +220,8 @@ def test_odd_texts(how: dict[str, Any]) -> None:
         np.testing.assert_allclose(probability[[0, 1, 7, 8]], np.tile(model.class_prior_, (4, 1)), atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("texts", "message"),
+@every(
+    "texts,message",
     [
         ("one text", "one str"),
         (b"bytes", "one bytes"),
@@ -242,8 +244,8 @@ def test_what_is_no_text_is_refused(texts: Any, message: str) -> None:
     np.testing.assert_array_equal(model.predict_proba(Z), before)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
+@every(
+    "settings,message",
     [
         ({"family": "poisson"}, "family is 'poisson'"),
         ({"family": "multinomial", "ngrams": (3, 2)}, "ngrams"),
@@ -304,7 +306,7 @@ def test_auto_is_honest_without_a_test_set() -> None:
     assert model.predict(["goal and league"]).tolist() == ["sport"]
 
 
-@pytest.mark.parametrize("model", ["auto", "multinomial", "bernoulli", "polya"])
+@every("model", ["auto", "multinomial", "bernoulli", "polya"])
 def test_texts_are_drawn(model: Any) -> None:
     fitted = TextNB(model).fit(X, Y)
     texts, labels = fitted.sample(40, random_state=0)
@@ -379,8 +381,8 @@ def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
     assert (model.loo_.accuracy, model.loo_.log_loss) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
+@every(
+    "settings,message",
     [
         ({"stop_words": "english"}, "stop_words is 'english'.*list of words"),
         ({"stop_words": ["the", 5]}, "stop_words is .*5"),
@@ -395,7 +397,6 @@ def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
         ({"tokenizer": lambda _: [1]}, r"tokenizer gave \[1\]"),
         ({"family": "complement", "alpha": "evidence"}, "alpha is 'evidence'.*alpha='loo'"),
     ],
-    ids=lambda given: given if isinstance(given, str) else ", ".join(given),
 )
 def test_settings_that_mean_nothing(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(CandideError, match=message):

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide import TextNB
 from candide.exceptions import ParameterError
@@ -13,7 +14,7 @@ HAM = ["see you at lunch", "lunch is at noon", "are you home at noon", "call me 
 TEXTS, LABELS = SPAM * 3 + HAM * 3, ["spam"] * 12 + ["ham"] * 12
 
 
-@pytest.mark.parametrize("kind", ["auto", "multinomial", "bernoulli", "complement", "polya"])
+@every("kind", ["auto", "multinomial", "bernoulli", "complement", "polya"])
 def test_each_class_by_its_own_words(kind: str) -> None:
     table = TextNB(kind).fit(TEXTS, LABELS).top_features(3, "words")
     of = {label: set(table["token"][table["class"] == label]) for label in ("ham", "spam")}
@@ -37,10 +38,10 @@ def test_bits_of_auto_are_those_of_a_text_of_one_token() -> None:
     table = model.top_features(3, "words")
     for label, token, bits in zip(table["class"], table["token"], table["bits"], strict=True):
         rows = model.model_.spec.encode([token, ""])
-        by_look = model.model_.classifier.likelihood.token_bin_scores(rows, model.model_.kernels, ("words",))
-        views = [i for i, name in enumerate(model.model_.classifier.fitted.views.names) if name.look == "words"]
+        by_feature_set = model.model_.classifier.likelihood.token_bin_scores(rows, model.model_.kernels, ("words",))
+        views = [i for i, name in enumerate(model.model_.classifier.fitted.views.names) if name.feature_set == "words"]
         added = (
-            model.model_.classifier.fitted.views.weights.take(views).scores(by_look)[0]
+            model.model_.classifier.fitted.views.weights.take(views).scores(by_feature_set)[0]
             - model.model_.classifier.fitted.views.weights.bias
         )
         own = (added - added.mean())[model.classes_.tolist().index(label)] * np.sqrt(2.0) / np.log(2.0)
@@ -50,7 +51,7 @@ def test_bits_of_auto_are_those_of_a_text_of_one_token() -> None:
 def test_hashed_tokens_have_names_while_there_are_texts_and_after() -> None:
     model, small = TextNB().fit(TEXTS, LABELS), TextNB(keep_sample=False).fit(TEXTS, LABELS)
     table = model.top_features(30)
-    assert {"pairs of words", "4 or 5 characters"} <= set(table["look"])
+    assert {"pairs of words", "4 or 5 characters"} <= set(table["feature_set"])
     assert not any(str(token).startswith("bucket") for token in table["token"])
     assert "free" in set(table["token"]) or "win " in set(table["token"])
     for other in (small, pickle.loads(pickle.dumps(small))):
@@ -73,18 +74,18 @@ def test_names_equal_those_of_a_model_that_keeps_them() -> None:
 def test_one_class_no_tokens_and_strange_looks() -> None:
     assert TextNB("multinomial").fit(TEXTS[:3], LABELS[:3]).top_features().n_rows == 0
     assert TextNB().fit(["", "...", ""], ["a", "b", "b"]).top_features().n_rows >= 0
-    with pytest.raises(ParameterError, match="look is 'verbs'; this model has 'words'"):
-        TextNB().fit(TEXTS, LABELS).top_features(look="verbs")
+    with pytest.raises(ParameterError, match="feature_set is 'verbs'; this model has 'words'"):
+        TextNB().fit(TEXTS, LABELS).top_features(feature_set="verbs")
     with pytest.raises(ParameterError, match="n is 0"):
         TextNB().fit(TEXTS, LABELS).top_features(0)
 
 
 def test_looks_can_be_pinned() -> None:
-    model = TextNB(looks=["4 or 5 characters", "words"]).fit(TEXTS, LABELS)
-    assert list(dict.fromkeys(model.summary()["look"])) == ["words", "4 or 5 characters"]
-    assert TextNB(looks=["places"]).fit(TEXTS, LABELS).predict(["win cash"]).tolist() == ["spam"]
+    model = TextNB(feature_sets=["4 or 5 characters", "words"]).fit(TEXTS, LABELS)
+    assert list(dict.fromkeys(model.summary()["feature_set"])) == ["words", "4 or 5 characters"]
+    assert TextNB(feature_sets=["places"]).fit(TEXTS, LABELS).predict(["win cash"]).tolist() == ["spam"]
     for wrong in ("words", [], ["verbs"]):
         with pytest.raises(ParameterError, match="it must be None, for all, or a list of some of 'words'"):
-            TextNB(looks=wrong).fit(TEXTS, LABELS)
-    with pytest.raises(ParameterError, match="looks are for family='auto'"):
-        TextNB("multinomial", looks=["words"]).fit(TEXTS, LABELS)
+            TextNB(feature_sets=wrong).fit(TEXTS, LABELS)
+    with pytest.raises(ParameterError, match="it is for family='auto'"):
+        TextNB("multinomial", feature_sets=["words"]).fit(TEXTS, LABELS)

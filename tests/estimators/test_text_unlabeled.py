@@ -11,7 +11,7 @@ from candide import TextNB
 from candide.data.texts import read_texts
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.families import Batch, Multinomial
-from candide.families.terms import TokenLook
+from candide.families.terms import FeatureSet
 from candide.families.text import TextFamily
 from candide.families.unlabeled import shared_out, token_by_token
 from candide.kernels import Kernels
@@ -85,12 +85,12 @@ def test_one_step_of_expectation_maximisation_by_hand() -> None:
 
 def family(presence: bool) -> TextFamily:
     way = "binary" if presence else "count"
-    looks = (
-        TokenLook(TokenizerConfig(), Vocabulary(), way),
-        TokenLook(TokenizerConfig(ngrams=(2, 2)), Buckets(12), way, name="pairs"),
-        TokenLook(TokenizerConfig(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), way, fixed=True, name="given"),
+    feature_sets = (
+        FeatureSet(TokenizerConfig(), Vocabulary(), way),
+        FeatureSet(TokenizerConfig(ngrams=(2, 2)), Buckets(12), way, name="pairs"),
+        FeatureSet(TokenizerConfig(), Vocabulary.of([WORDS[1], "never", WORDS[61]]), way, fixed=True, name="given"),
     )
-    return TextFamily(looks, Multinomial(Dirichlet(1.0)))
+    return TextFamily(feature_sets, Multinomial(Dirichlet(1.0)))
 
 
 def dense(total: object) -> np.ndarray:
@@ -105,7 +105,7 @@ def test_a_text_that_is_all_of_one_class_counts_as_if_it_had_its_label(presence:
     whole = family(presence).observe(Batch(data, classes, weight, 3), Kernels())
     shared = shared_out(family(presence), data, np.eye(3)[classes] * weight[:, None], Kernels())
     assert np.allclose(whole.rows, shared.rows)
-    for mine, theirs in zip(whole.looks, shared.looks, strict=True):
+    for mine, theirs in zip(whole.feature_sets, shared.feature_sets, strict=True):
         assert mine.coding == theirs.coding
         assert np.allclose(dense(mine.counts.total), dense(theirs.counts.total))
 
@@ -118,7 +118,7 @@ def test_tokens_go_where_those_with_labels_went(presence: bool) -> None:
     more, _ = topical(30, seed=7)
     added = token_by_token(family(presence), sums, TextRows(read_texts(more)), None, Kernels())
     assert np.allclose(added.rows, sums.rows * 30 / 40)
-    for mine, theirs in zip(sums.looks, added.looks, strict=True):
+    for mine, theirs in zip(sums.feature_sets, added.feature_sets, strict=True):
         before, extra = dense(mine.counts.total), dense(theirs.counts.total)
         assert ((extra > 0) <= (before > 0)).all()
         if presence:
@@ -133,7 +133,8 @@ def test_every_model_and_way(kind: str, how: str) -> None:
     texts, labels = some_labels(24, 40, seed=8)
     weight = np.linspace(0.5, 2.0, 64)
     calibrate = "temperature" if kind == "complement" else None
-    model = TextNB(kind, unlabeled=how, calibrate=calibrate).fit(texts, labels, sample_weight=weight)
+    buckets = 14 if kind == "auto" else None
+    model = TextNB(kind, unlabeled=how, calibrate=calibrate, buckets=buckets).fit(texts, labels, sample_weight=weight)
     assert np.allclose(model.predict_proba(texts).sum(axis=1), 1.0)
     assert model.partial_fit(texts[:2], ["a", "d"]).predict(texts).shape == (64,)
 
@@ -141,7 +142,7 @@ def test_every_model_and_way(kind: str, how: str) -> None:
 @pytest.mark.slow
 def test_refined_from_what_the_folds_say() -> None:
     texts, labels = some_labels(40, 300, seed=9)
-    model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
+    model = TextNB(buckets=14, refine=True, unlabeled="em").fit(texts, labels)
     assert model.unlabeled_.used
     assert model.score(*topical(300, seed=10)) > 0.7
 
@@ -149,7 +150,7 @@ def test_refined_from_what_the_folds_say() -> None:
 @pytest.mark.slow
 def test_the_figures_of_a_refined_model_are_its_own() -> None:
     texts, labels = some_labels(60, 200, seed=13)
-    plain, refined = (TextNB(refine=refine, unlabeled="em").fit(texts, labels) for refine in (False, True))
+    plain, refined = (TextNB(buckets=14, refine=refine, unlabeled="em").fit(texts, labels) for refine in (False, True))
     assert plain.unlabeled_.log_loss_without != refined.unlabeled_.log_loss_without
     assert refined.unlabeled_.used
     assert refined.loo_.log_loss == refined.unlabeled_.log_loss_with
@@ -233,7 +234,7 @@ def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
     texts, labels = some_labels(60, 400, seed=15)
     held, truth = topical(400, seed=16)
     own = (np.arange(400), np.searchsorted(["a", "b", "c"], truth))
-    model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
+    model = TextNB(buckets=14, refine=True, unlabeled="em").fit(texts, labels)
     before = -np.log(model.predict_proba(held)[own]).mean()
     fitted = model.model_.classifier.fitted
     model.forget(texts[:1], labels[:1])
@@ -247,7 +248,7 @@ def test_a_refined_model_forgets_and_keeps_what_it_made_of_the_others() -> None:
 def test_a_refinement_beside_weights_that_last_is_fitted_again() -> None:
     """By a refit, and once a tenth of the weight has changed; the weights stay."""
     texts, labels = some_labels(120, 240, seed=15)
-    model = TextNB(refine=True, unlabeled="em").fit(texts, labels)
+    model = TextNB(buckets=14, refine=True, unlabeled="em").fit(texts, labels)
     assert model.unlabeled_.used
     fitted = model.model_.classifier.fitted
     due = copy.deepcopy(model).forget(texts[:40], labels[:40])

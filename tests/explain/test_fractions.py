@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, TextNB
 from candide.exceptions import ParameterError
@@ -17,7 +18,7 @@ def same(model, X):
         np.testing.assert_allclose([float(share) for share in worked.probabilities], answer, rtol=1e-12)
 
 
-@pytest.mark.parametrize("alpha", [0.5, 1, 2])
+@every("alpha", [0.5, 1, 2])
 def test_fractions_are_the_probabilities(alpha):
     same(CategoricalNB(alpha=alpha).fit(DAYS, PLAYED), [["sun", "cool"], [None, "hot"], ["snow", "hot"]])
     X, y = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, np.nan]]), ["a", "b", "a", "b"]

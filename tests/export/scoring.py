@@ -7,13 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from tiers import late
 
 from candide.sources.duckdb_engine import identifier
+
+duckdb = late("duckdb")
 
 psycopg = late("psycopg")
 # Sums in another order.

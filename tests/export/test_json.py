@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from storage.example_models import EXAMPLES
+from tiers import every
 
 import candide
 from candide.exceptions import ModelFileError
@@ -49,7 +50,7 @@ def _without_arrays(text: str) -> str:
     return json.dumps({**json.loads(text), "arrays": []})
 
 
-@pytest.mark.parametrize(
+@every(
     "spoilt",
     [
         lambda text: text[:-40],
@@ -58,7 +59,6 @@ def _without_arrays(text: str) -> str:
         _without_arrays,
         lambda text: text.replace("F64", "F65"),
     ],
-    ids=["cut", "no model", "empty", "without arrays", "unknown type"],
 )
 def test_what_is_no_model_is_refused(spoilt: Any) -> None:
     with pytest.raises(ModelFileError, match="the text cannot be used"):

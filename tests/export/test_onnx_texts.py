@@ -54,7 +54,7 @@ def test_textbook_models_take_tokens(settings: dict[str, Any], cutting: dict[str
 
 
 def test_what_has_no_graph_is_refused() -> None:
-    with pytest.raises(ParameterError, match="blends several looks"):
+    with pytest.raises(ParameterError, match="stacks several feature sets"):
         TextNB().fit(TEXTS, TOPICS * 4).to_onnx()
     with pytest.raises(ParameterError, match="buckets=None"):
         TextNB("multinomial", buckets=10).fit(TEXTS, TOPICS * 4).to_onnx()

@@ -15,6 +15,7 @@ from properties.compare import assert_alike
 from sklearn import naive_bayes as theirs
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from tiers import every
 
 import candide
 from candide.exceptions import InputError, ParameterError
@@ -170,8 +171,8 @@ def test_names_of_columns_travel() -> None:
         again.predict(frame[["d", "c", "b", "a"]])
 
 
-@pytest.mark.parametrize(
-    ("model", "alpha"),
+@every(
+    "model,alpha",
     [
         (candide.MultinomialNB(alpha="evidence"), None),
         (candide.MultinomialNB(alpha=3.0, estimate="map"), 2.0),
@@ -180,7 +181,6 @@ def test_names_of_columns_travel() -> None:
         (candide.MultinomialNB(class_weight="balanced"), 1.0),
         (candide.MultinomialNB(class_prior={"setosa": 0.1, "versicolor": 0.1, "virginica": 0.8}), 1.0),
     ],
-    ids=["chosen", "mode", "prior", "smoothed classes", "balanced", "classes by name"],
 )
 def test_what_can_be_said_in_their_words(model: Any, alpha: float | None) -> None:
     made = model.fit(X, LABELS).to_sklearn()
@@ -204,8 +204,8 @@ HOLES = np.where(np.arange(600).reshape(150, 4) % 7 == 0, np.nan, X)
 TEXTS = np.array(["cook", "smith"] * 75)[:, None]
 
 
-@pytest.mark.parametrize(
-    ("model", "rows", "found"),
+@every(
+    "model,rows,found",
     [
         (candide.PoissonNB(), X, "no PoissonNB.*to_onnx"),
         (candide.NaiveBayes(stacking=None, calibrate=None), X, "no NaiveBayes"),

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from candide.estimators.base import BaseNB
 from candide.families.base import Batch, Plain, Scores, cell_positions, require_proper
 from candide.families.left_out import own_by_removal, replace_own
 from candide.families.linear import LinearLikelihood, LinearTerm, observe_counts
@@ -14,6 +15,8 @@ from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Data, Floats, Positions
 from candide.kernels.tables import LinearTable
 from candide.priors import Beta, Estimate
+from candide.specs.discrete import DiscreteSpec
+from candide.specs.schema import Schema
 from candide.statistics import Counts
 
 _UNIFORM = Beta(1.0, 1.0)
@@ -32,7 +35,7 @@ class Geometric(Plain):
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "GeometricNB")
 
-    def settle(self, statistics: Counts) -> Geometric:
+    def resolve(self, statistics: Counts) -> Geometric:
         return self
 
     def with_alpha(self, alpha: float | Floats) -> Geometric:
@@ -58,13 +61,13 @@ class Geometric(Plain):
         low, high = self.posterior(statistics).interval(level)
         return low.ravel(), high.ravel()
 
-    def log_evidence(self, statistics: Counts) -> Floats:
+    def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)
-        evidence = self.prior.log_evidence(statistics.observed(), statistics.dense())
-        return np.asarray(np.sum(evidence, axis=0))
+        found = self.prior.log_marginal_likelihood(statistics.observed(), statistics.dense())
+        return np.asarray(np.sum(found, axis=0))
 
-    def total_log_evidence(self, statistics: Counts) -> float:
-        return float(self.log_evidence(statistics).sum())
+    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
+        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         raise NotImplementedError
@@ -101,3 +104,44 @@ class GeometricLikelihood(LinearLikelihood):
     def parameters(self) -> dict[str, Array]:
         cells = cell_positions(*self.success.shape)
         return {**cells, "count": self.statistics.dense().ravel(), "success": self.success.ravel()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class GeometricSpec(DiscreteSpec):
+    """Parameters of ``GeometricNB``."""
+
+    name: ClassVar[str] = "GeometricNB"
+    prior_type: ClassVar[type] = Beta
+
+    def _family(self, schema: Schema) -> Any:
+        return Geometric(*self._prior(schema, lambda alpha: Beta(alpha, alpha)))
+
+
+class GeometricNB(BaseNB):
+    """Naive Bayes for numbers of failures before the first success.
+
+    Examples
+    --------
+    >>> GeometricNB().fit([[0], [1], [7], [9]], ["often", "often", "seldom", "seldom"]).predict([[5]])
+    array(['seldom'], dtype='<U6')
+    """
+
+    _spec_type = GeometricSpec
+    _positive_only: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = None,
+        class_prior: Any = None,
+        calibrate: str | None = None,
+        compute_loo: bool | None = None,
+        keep_sample: bool | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.class_prior = class_prior
+        self.calibrate = calibrate
+        self.compute_loo = compute_loo
+        self.keep_sample = keep_sample
+        self.n_threads = n_threads

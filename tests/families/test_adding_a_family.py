@@ -12,9 +12,9 @@ import pytest
 from candide.exceptions import ForgetError
 from candide.export.sql.cells import Cells
 from candide.export.sql.codes import Codes
+from candide.export.sql.dialects import dialect_named
 from candide.export.sql.query import Query
 from candide.export.sql.terms import family_scores
-from candide.export.sql.transpiling import dialect_named
 from candide.families import FAMILIES, Batch
 from candide.families.linear_scores import linear_scores
 from candide.families.score_terms import REST, Quadratic, ScoreTerms, TermLikelihood

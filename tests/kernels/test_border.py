@@ -294,7 +294,7 @@ WEIGHTLESS = {
 BOUND = [pair for pair in ARRAYS if pair not in ALONE]
 
 
-@pytest.mark.parametrize("kernel", CALLS)
+@every("kernel", CALLS)
 def test_what_fits_is_taken(kernel: str) -> None:
     """The calls from which the others here depart."""
     call(kernel)
@@ -332,7 +332,7 @@ def test_another_type_is_not_copied(kernel: str, name: str) -> None:
 
 
 @every("kernel", MEMBERS)
-@pytest.mark.parametrize("position", [-1, N_CLASSES, 40_000_000, -(2**31)])
+@every("position", [-1, N_CLASSES, 40_000_000, -(2**31)])
 def test_classes_that_do_not_exist_are_refused(kernel: str, position: int) -> None:
     """A position beyond the table of sums."""
     classes = _groups()["classes"]
@@ -342,7 +342,7 @@ def test_classes_that_do_not_exist_are_refused(kernel: str, position: int) -> No
 
 
 @every("kernel", [kernel for kernel in MEMBERS if kernel not in WEIGHTLESS])
-@pytest.mark.parametrize("length", [0, N_ROWS - 1, N_ROWS + 1])
+@every("length", [0, N_ROWS - 1, N_ROWS + 1])
 def test_row_weights_are_as_many_as_rows(kernel: str, length: int) -> None:
     name = "row_weight" if kernel == "moments" else "weight"
     with pytest.raises(ValueError, match="must"):
@@ -350,13 +350,13 @@ def test_row_weights_are_as_many_as_rows(kernel: str, length: int) -> None:
 
 
 @every("offsets", [[0, 4, 2, 6], [-1, 2, 4, 6], [0, 2, 4, 7], [0, 2, 4, 2**62], [0, 2**63 - 1, 4, 6]])
-@pytest.mark.parametrize("kernel", ["count_codes", "code_scores", "own_code_scores"])
+@every("kernel", ["count_codes", "code_scores", "own_code_scores"])
 def test_offsets_must_rise_to_the_number_of_slots(kernel: str, offsets: list[int]) -> None:
     with pytest.raises(ValueError, match="offsets must rise"):
         call(kernel, offsets=np.array(offsets))
 
 
-@pytest.mark.parametrize("width", [1, 3, 5, 6])
+@every("width", [1, 3, 5, 6])
 def test_padded_tables_are_whole_vectors(width: int) -> None:
     """A multiple of four, and no less than the classes."""
     with pytest.raises(ValueError, match="multiple of four"):
@@ -380,7 +380,7 @@ def test_a_center_has_the_shape_of_the_sums() -> None:
         call("tally_rows", cell=DEVIATION, center=_zeros(N_CLASSES, N_COLUMNS - 1))
 
 
-@pytest.mark.parametrize(
+@every(
     "changed",
     [
         {"by_column": np.array([0, 1, 2, 3])},
@@ -389,14 +389,13 @@ def test_a_center_has_the_shape_of_the_sums() -> None:
         {"stored_classes": np.array([0, N_CLASSES])},
         {"stored_classes": np.array([-1, 0])},
     ],
-    ids=str,
 )
 def test_factored_weights_stay_in_their_table(changed: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="outside their table"):
         call("factored_row_scores", **changed)
 
 
-@pytest.mark.parametrize("kernel", ["token_bin_scores", "token_bin_left_out", "token_bin_fold_scores"])
+@every("kernel", ["token_bin_scores", "token_bin_left_out", "token_bin_fold_scores"])
 @every(
     "name, values",
     [
@@ -413,7 +412,7 @@ def test_tokens_stay_in_their_table(kernel: str, name: str, values: list[int]) -
         call(kernel, **{name: np.array(values, dtype=_token_bins()[name].dtype)})
 
 
-@pytest.mark.parametrize(
+@every(
     "changed",
     [
         {"indptr": np.array([0, 2, 4])},
@@ -424,7 +423,6 @@ def test_tokens_stay_in_their_table(kernel: str, name: str, values: list[int]) -
         {"codes": np.array([0, 1, 3], dtype=np.int32)},
         {"codes": np.array([0, -1, 2], dtype=np.int32)},
     ],
-    ids=str,
 )
 def test_sums_of_tokens_fit(changed: dict[str, Any]) -> None:
     fit = {"indptr": np.array([0, 2, 3]), "codes": np.array([0, 1, 2], dtype=np.int32), "sums": np.ones(3)}
@@ -433,7 +431,7 @@ def test_sums_of_tokens_fit(changed: dict[str, Any]) -> None:
         _core.token_bin_entries(**{**fit, **changed}, n_codes=3)
 
 
-@pytest.mark.parametrize("level", [-1.0, 3.5, np.nan])
+@every("level", [-1.0, 3.5, np.nan])
 def test_token_bins_of_tokens_exist(level: float) -> None:
     """Rows of weight 0, which are scored as new ones, read them too."""
     levels = np.array([level, 0.0])
@@ -461,7 +459,7 @@ def test_a_grid_allows_for_some_cells() -> None:
 
 
 @every("kernel, name", [p for p in ARRAYS if p[1] in {"parents", "slots", "columns"}])
-@pytest.mark.parametrize("position", [-2, 6, 2**31 - 1])
+@every("position", [-2, 6, 2**31 - 1])
 def test_slots_lie_in_their_tables(kernel: str, name: str, position: int) -> None:
     """Of a column that is not given, the slot is -1."""
     array = CALLS[kernel]()[name]

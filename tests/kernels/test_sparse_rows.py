@@ -41,7 +41,7 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS)
+@every("call", CALLS)
 @every("part", PARTS)
 @every("index", [np.int32, np.int64])
 def test_a_malformed_matrix_is_refused(call: str, part: str, index: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
+from tiers import every
 
 from candide.data.texts import read_texts
 from candide.kernels.layouts import TextRows
@@ -43,7 +43,7 @@ def test_travellers_leave_behind_what_was_kept_for_a_while() -> None:
     assert "asked_again=False" in repr(back)
 
 
-@pytest.mark.parametrize("make", CONTAINERS.values(), ids=CONTAINERS)
+@every("make", CONTAINERS.values())
 def test_hashes_and_sizes_do_not_depend_on_how_texts_lie(make: Any) -> None:
     one, other = rows(TEXTS), rows(make(TEXTS))
     np.testing.assert_array_equal(one.hashes(), other.hashes())

@@ -32,42 +32,44 @@ CONTEXTS = {
 @pytest.mark.parametrize("most", [0x2FFF, pytest.param(sys.maxunicode, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_all_of_unicode(context: str, most: int) -> None:
     """The same tokens, as many times; half surrogate pairs are read as U+FFFD."""
-    recipe, frame = CONTEXTS[context]
+    tokenizer, frame = CONTEXTS[context]
     known = [chr(0xFFFD if 0xD800 <= code < 0xE000 else code) for code in range(most + 1)]
     stretches = [" ".join(map(frame.format, known[at : at + 512])) for at in range(0, len(known), 512)]
-    meant = Counter(token for text in stretches for token in analyze(text, recipe))
+    meant = Counter(token for text in stretches for token in analyze(text, tokenizer))
     tally = Kernels(2).tally_tokens(
         read_texts(stretches),
         np.zeros(len(stretches), dtype=np.int32),
         None,
         1,
-        [TokenFeatures(recipe, Vocabulary())],
+        [TokenFeatures(tokenizer, Vocabulary())],
         grow=True,
     )[0]
     assert dict(zip(tally.coding.tokens(), tally.occurrences[0].tolist(), strict=True)) == meant
 
 
-def tokens_of(text: str, recipe: TokenizerConfig) -> list[str]:
+def tokens_of(text: str, tokenizer: TokenizerConfig) -> list[str]:
     """Distinct tokens in the order of the core."""
     return (
-        Kernels(1).count_tokens(read_texts([text]), [TokenFeatures(recipe, Vocabulary())], grow=True)[0].coding.tokens()
+        Kernels(1)
+        .count_tokens(read_texts([text]), [TokenFeatures(tokenizer, Vocabulary())], grow=True)[0]
+        .coding.tokens()
     )
 
 
 @given(st.text("ΣΣΣaÅ.'\u0301\u00ad:1 _-İ\u0345", max_size=12))
 def test_sigmas(text: str) -> None:
     """A capital sigma looks past marks for letters, on both sides."""
-    recipe = TokenizerConfig("char", ngrams=(1, 12))
-    assert tokens_of(text, recipe) == list(dict.fromkeys(analyze(text, recipe)))
+    tokenizer = TokenizerConfig("char", ngrams=(1, 12))
+    assert tokens_of(text, tokenizer) == list(dict.fromkeys(analyze(text, tokenizer)))
 
 
 @given(st.binary(max_size=24))
 def test_bytes_that_are_no_text(data: bytes) -> None:
     """Each is replaced where Python replaces it."""
     utf8, offsets = np.frombuffer(data, dtype=np.uint8), np.array([0, len(data)])
-    texts, recipe = _core.Texts.of_buffers(utf8, offsets, None), TokenizerConfig("char", ngrams=(1, 3))
-    got = Kernels(1).count_tokens(texts, [TokenFeatures(recipe, Vocabulary())], grow=True)[0].coding
-    assert got == Vocabulary.of(analyze(data.decode("utf-8", "replace"), recipe))
+    texts, tokenizer = _core.Texts.of_buffers(utf8, offsets, None), TokenizerConfig("char", ngrams=(1, 3))
+    got = Kernels(1).count_tokens(texts, [TokenFeatures(tokenizer, Vocabulary())], grow=True)[0].coding
+    assert got == Vocabulary.of(analyze(data.decode("utf-8", "replace"), tokenizer))
 
 
 def test_version() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiers import every
 
 from candide.exceptions import ParameterError
 from candide.kernels.vocabulary import Buckets, SomeBuckets, Vocabulary
@@ -112,7 +113,7 @@ def test_some_buckets_have_codes_of_their_own(seen: list[str], tokens: list[str]
     assert (len(some), some == SomeBuckets.of(some.native), some == every) == (len(place), True, False)
 
 
-@pytest.mark.parametrize(("buckets", "message"), [([2, 1], "ascending"), ([1, 1], "ascending"), ([8], "lie in")])
+@every("buckets,message", [([2, 1], "ascending"), ([1, 1], "ascending"), ([8], "lie in")])
 def test_buckets_that_are_none(buckets: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         _ = SomeBuckets(3, buckets=np.array(buckets, dtype=np.int32)).native

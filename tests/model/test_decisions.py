@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiers import every
 
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Array, Floats, Positions
@@ -54,7 +55,7 @@ def test_equal_costs_take_the_first_and_answer() -> None:
     assert least_cost(np.array([[0.5, 0.5]]), np.array([[0.0, 1.0], [1.0, 0.0]]), abstain=0.5).tolist() == [0]
 
 
-@pytest.mark.parametrize("abstain", [-0.1, 1.1, np.nan, "half"])
+@every("abstain", [-0.1, 1.1, np.nan, "half"])
 def test_a_least_probability_is_a_probability(abstain: Any) -> None:
     with pytest.raises(ParameterError, match=r"abstain is .*; without costs it is the least probability of an answer"):
         least_cost(np.ones((1, 1)), abstain=abstain)
@@ -78,8 +79,8 @@ def test_costs_are_read_from_arrays_and_pairs() -> None:
     np.testing.assert_array_equal(read_costs({(0, 1): 2}, np.array([0, 1])), [[0, 2], [1, 0]])
 
 
-@pytest.mark.parametrize(
-    ("costs", "message"),
+@every(
+    "costs,message",
     [
         ([[0, 1], [1, 0]], r"costs has shape \(2, 2\) for 3 classes; give one row per true class"),
         ("none", "costs has shape|costs holds no numbers"),
@@ -109,8 +110,8 @@ def covered(coverage: float, by_class: bool, n_rows: int, noise: float) -> tuple
     return np.concatenate(hits), np.concatenate(truths)
 
 
-@pytest.mark.parametrize("noise", [1.0, 0.2])
-@pytest.mark.parametrize("coverage", [0.75, 0.9])
+@every("noise", [1.0, 0.2])
+@every("coverage", [0.75, 0.9])
 def test_label_sets_hold_the_truth_as_often_as_they_say(coverage: float, noise: float) -> None:
     """Also for probabilities that are much too sure, and from few rows."""
     hits, _ = covered(coverage, False, 30, noise)
@@ -155,7 +156,7 @@ def test_the_best_class_is_in_every_set() -> None:
     assert label_set(np.log([[0.6, 0.4]]), np.zeros(2)).tolist() == [[True, False]]
 
 
-@pytest.mark.parametrize("coverage", [0.0, 1.1, -1.0, np.nan])
+@every("coverage", [0.0, 1.1, -1.0, np.nan])
 def test_a_coverage_is_a_share(coverage: float) -> None:
     with pytest.raises(ParameterError, match=r"coverage is .*; it must be a share above 0 and at most 1"):
         conformal_threshold(np.zeros(3), np.zeros(3, dtype=np.int32), np.ones(3), coverage, False, 2)

@@ -13,7 +13,7 @@ from sklearn import metrics
 
 from candide.exceptions import InputError
 from candide.kernels.layouts import Floats, Positions
-from candide.model.evaluation import Report
+from candide.model.evaluation import Evaluation
 from candide.stacking.calibration import log_softmax
 
 LABELS = np.array(["ant", "bee", "cat"])
@@ -28,7 +28,7 @@ def drawn(n_rows: int, seed: int = 0, sure: float = 1.0) -> tuple[Floats, Positi
 
 def test_measures_are_those_of_scikit_learn() -> None:
     log_probability, classes, weight = drawn(400)
-    report = Report.of(log_probability, classes, weight, LABELS)
+    report = Evaluation.of(log_probability, classes, weight, LABELS)
     probability, answer = np.exp(log_probability), log_probability.argmax(axis=1)
     truth = np.eye(3)[classes]
     assert report.accuracy == pytest.approx(metrics.accuracy_score(classes, answer, sample_weight=weight))
@@ -45,13 +45,13 @@ def test_measures_are_those_of_scikit_learn() -> None:
 def test_brier_of_two_classes_is_twice_the_one_sided_score() -> None:
     probability = np.random.default_rng(0).random(50)
     classes = (np.arange(50) % 2).astype(np.int32)
-    report = Report.of(np.log(np.column_stack([1 - probability, probability])), classes, np.ones(50), LABELS[:2])
+    report = Evaluation.of(np.log(np.column_stack([1 - probability, probability])), classes, np.ones(50), LABELS[:2])
     assert report.brier == pytest.approx(2.0 * metrics.brier_score_loss(classes, probability))
 
 
 def test_standard_errors_are_those_of_a_mean() -> None:
     log_probability, classes, _ = drawn(500)
-    report = Report.of(log_probability, classes, np.full(500, 0.1), LABELS)
+    report = Evaluation.of(log_probability, classes, np.full(500, 0.1), LABELS)
     losses = -log_probability[np.arange(500), classes]
     assert report.log_loss_error == pytest.approx(losses.std(ddof=1) / np.sqrt(500))
     right = log_probability.argmax(axis=1) == classes
@@ -59,8 +59,8 @@ def test_standard_errors_are_those_of_a_mean() -> None:
 
 
 def test_calibration_error_tells_right_from_too_sure() -> None:
-    assert Report.of(*drawn(20_000), LABELS).ece < 0.015
-    report = Report.of(*drawn(20_000, sure=3.0), LABELS)
+    assert Evaluation.of(*drawn(20_000), LABELS).ece < 0.015
+    report = Evaluation.of(*drawn(20_000, sure=3.0), LABELS)
     assert report.ece > 0.1
     assert report.reliability.n_rows == 15
     shares = report.reliability["weight"] / report.reliability["weight"].sum()
@@ -71,7 +71,7 @@ def test_calibration_error_tells_right_from_too_sure() -> None:
 
 def test_risk_by_coverage() -> None:
     log_probability, classes, weight = drawn(1000)
-    report = Report.of(log_probability, classes, weight, LABELS)
+    report = Evaluation.of(log_probability, classes, weight, LABELS)
     curve = report.risk_coverage
     assert curve.n_rows == 200
     assert curve["coverage"][-1] == 1.0
@@ -89,18 +89,18 @@ def test_the_order_of_rows_does_not_matter_even_with_ties(seed: int, n_rows: int
     log_probability = log_softmax(rng.integers(0, 2, size=(n_rows + 1, 3)).astype(float))
     classes = rng.integers(0, 3, n_rows + 1).astype(np.int32)
     weight, order = rng.integers(1, 3, n_rows + 1).astype(float), rng.permutation(n_rows + 1)
-    report = Report.of(log_probability, classes, weight, LABELS)
-    mixed = Report.of(log_probability[order], classes[order], weight[order], LABELS)
+    report = Evaluation.of(log_probability, classes, weight, LABELS)
+    mixed = Evaluation.of(log_probability[order], classes[order], weight[order], LABELS)
     for name in ("accuracy", "log_loss", "brier", "ece", "aurc"):
         assert getattr(report, name) == pytest.approx(getattr(mixed, name))
 
 
 def test_a_probability_of_0_for_the_truth_is_an_infinite_loss() -> None:
     log_probability = np.array([[0.0, -np.inf, -np.inf], [0.0, -np.inf, -np.inf]])
-    report = Report.of(log_probability, np.array([0, 1], dtype=np.int32), np.ones(2), LABELS)
+    report = Evaluation.of(log_probability, np.array([0, 1], dtype=np.int32), np.ones(2), LABELS)
     assert report.log_loss == report.log_loss_error == np.inf
     assert "inf ± inf" in repr(report)
-    ignored = Report.of(log_probability, np.array([0, 1], dtype=np.int32), np.array([1.0, 0.0]), LABELS)
+    ignored = Evaluation.of(log_probability, np.array([0, 1], dtype=np.int32), np.array([1.0, 0.0]), LABELS)
     assert ignored.log_loss == 0.0
     assert ignored.n_rows == 1
     assert np.isnan(ignored.per_class["precision"][1:]).all()
@@ -108,12 +108,12 @@ def test_a_probability_of_0_for_the_truth_is_an_infinite_loss() -> None:
 
 def test_nothing_to_measure_is_refused() -> None:
     with pytest.raises(InputError, match="no row has a weight above 0"):
-        Report.of(*drawn(3)[:2], np.zeros(3), LABELS)
+        Evaluation.of(*drawn(3)[:2], np.zeros(3), LABELS)
 
 
 def test_the_optimistic_figure_stands_beside() -> None:
-    report = Report.of(*drawn(50), LABELS)
-    both = replace(report, optimistic=Report.of(*drawn(50, seed=1), LABELS))
+    report = Evaluation.of(*drawn(50), LABELS)
+    both = replace(report, optimistic=Evaluation.of(*drawn(50, seed=1), LABELS))
     assert "optimistic" not in repr(report)
     head = repr(both).splitlines()[1]
     assert head.split() == ["measure", "value", "optimistic"]
@@ -122,7 +122,7 @@ def test_the_optimistic_figure_stands_beside() -> None:
 
 
 def test_machines_can_read_it() -> None:
-    report = Report.of(*drawn(50), LABELS)
+    report = Evaluation.of(*drawn(50), LABELS)
     read = json.loads(json.dumps(replace(report, optimistic=report).as_dict()))
     assert read["accuracy"] == report.accuracy
     assert read["per_class"]["class"] == LABELS.tolist()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import polars as pl
+from tiers import late
 
 from candide.model.table import Table
+
+pl = late("polars")
 
 TABLE = Table({"class": np.array(["a", "b"], dtype=object), "count": np.array([1.0, 0.125])})
 

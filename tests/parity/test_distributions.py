@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from scipy import special, stats
+from tiers import every
 
 from .from_r import distribution
 
@@ -20,7 +20,7 @@ SCIPY: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
-@pytest.mark.parametrize("name", SCIPY)
+@every("name", SCIPY)
 def test_scipy_is_r(name: str) -> None:
     arguments, value = distribution(name)
     np.testing.assert_allclose(SCIPY[name](**arguments), value, rtol=1e-9, atol=1e-12)

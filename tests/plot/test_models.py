@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from tiers import every, late
 
 import candide
-import candide.plot as plot
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB
 from candide.exceptions import InputError, ParameterError
 
 from .rows import names, numbers, table, table_model, text_model, texts
+
+plot = late("candide.plot")
 
 
 def counts() -> tuple[np.ndarray, np.ndarray]:
@@ -75,8 +77,8 @@ def test_a_nomogram_shows_the_columns_asked_for() -> None:
     assert len(set(plot.nomogram(GaussianNB().fit(*numbers(2)), most=1).table["column"])) == 1
 
 
-@pytest.mark.parametrize(
-    ("model", "options", "message"),
+@every(
+    "model,options,message",
     [
         (lambda: table_model(2), {}, "do not add up"),
         (lambda: GaussianNB(calibrate="isotonic").fit(*numbers(2)), {}, "do not add up"),
@@ -89,7 +91,6 @@ def test_a_nomogram_shows_the_columns_asked_for() -> None:
         (lambda: text_model(2), {}, "no columns"),
         (lambda: GaussianNB().fit(*numbers(2)), {"columns": ["none"]}, "'none' is no column"),
     ],
-    ids=["views", "isotonic", "of", "stranger", "both", "constant", "one class", "wide", "texts", "column"],
 )
 def test_what_no_nomogram_can_show(model: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
@@ -107,7 +108,7 @@ def test_densities_are_those_of_the_model() -> None:
     assert [len(ax.lines) for ax in shown.axes] == [1, 1, 1]  # nothing was kept of the data
 
 
-@pytest.mark.parametrize("own", ["gaussian", "kernel", "bins", "student"])
+@every("own", ["gaussian", "kernel", "bins", "student"])
 def test_densities_of_a_table_show_three_families_and_the_data(own: str) -> None:
     shown = plot.densities(NaiveBayes({"size": own}, order=0).fit(table(2), y="class"), "size")
     wanted = {f"{own} (the model's)"} | ({"gaussian", "kernel", "bins"} - {own})
@@ -202,8 +203,9 @@ def test_several_curves_on_one_axes_differ() -> None:
     assert len({line.get_color() for line in shown.ax.lines}) == 2
 
 
-@pytest.mark.parametrize("picture", [plot.reliability, plot.confusion, plot.risk_coverage])
-def test_models_that_keep_nothing_to_be_judged_by(picture: Any) -> None:
+@every("name", ["reliability", "confusion", "risk_coverage"])
+def test_models_that_keep_nothing_to_be_judged_by(name: str) -> None:
+    picture = getattr(plot, name)
     model = GaussianNB().fit(*numbers(2))
     with pytest.raises(ParameterError, match="pass X and y, or construct it with compute_loo=True"):
         picture(model)

@@ -7,22 +7,22 @@ import sys
 
 import numpy as np
 import pytest
-from tiers import late
+from tiers import every, late
 
-import candide.plot as plot
 from candide import BernoulliNB, GaussianNB, TextNB
 from candide.exceptions import InputError, NotADensity, ParameterError
-from candide.plot.style import names
 from candide.priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 
 from .rows import text_model, texts
+
+plot, style = late("candide.plot"), late("candide.plot.style")
 
 plt = late("matplotlib.pyplot")
 VALUES = [1.0, 2.0, 4.0, 5.0]
 
 
-@pytest.mark.parametrize(
-    ("before", "values", "of", "mle"),
+@every(
+    "before,values,of,mle",
     [
         (Beta(2, 2), [1, 1, 0, 1], None, 0.75),
         (Dirichlet([1, 2, 3]), [0, 2, 2, 1], 2, 0.5),
@@ -31,7 +31,6 @@ VALUES = [1.0, 2.0, 4.0, 5.0]
         (NormalInverseGamma(0, 1, 2, 2), VALUES, "mean", 3.0),
         (NormalInverseGamma(0, 1, 2, 2), VALUES, "variance", 2.5),
     ],
-    ids=["beta", "dirichlet", "gamma", "normal", "mean", "variance"],
 )
 def test_estimates_are_marked(before: object, values: list[float], of: object, mle: float) -> None:
     after = before.learn(values)
@@ -56,8 +55,8 @@ def test_a_posterior_without_data_or_without_a_prior() -> None:
     assert shown.numbers["mean"] == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "of", "message"),
+@every(
+    "before,after,of,message",
     [
         (Beta(1, 1), Gamma(1, 1), None, "before is a Beta and after a Gamma"),
         (1, 2, None, "before is a int"),
@@ -66,7 +65,6 @@ def test_a_posterior_without_data_or_without_a_prior() -> None:
         (NormalInverseGamma(), NormalInverseGamma(), "sd", "of is 'sd'"),
         (Beta([1, 2], 1), Beta([2, 2], 1), None, "arrays"),
     ],
-    ids=["kinds", "numbers", "improper", "outcome", "parameter", "arrays"],
 )
 def test_what_has_no_posterior_to_show(before: object, after: object, of: object, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
@@ -83,7 +81,7 @@ def test_smoothing_goes_from_shares_seen_to_even_ones() -> None:
     assert len(set(plot.smoothing(range(30)).table["count"])) == 8
 
 
-@pytest.mark.parametrize("counts", [[1.0], [1.0, -1.0], [1.0, np.nan]], ids=["one", "negative", "hole"])
+@every("counts", [[1.0], [1.0, -1.0], [1.0, np.nan]])
 def test_counts_that_cannot_be_smoothed(counts: list[float]) -> None:
     with pytest.raises(ParameterError, match="each with a count of 0 or more"):
         plot.smoothing(counts)
@@ -99,15 +97,14 @@ def test_areas_are_bayes_theorem() -> None:
     assert (whole.get_width(), part.get_height(), bar.get_height()) == pytest.approx((0.75, 0.2, 0.15 / 0.35))
 
 
-@pytest.mark.parametrize(
-    ("prior", "likelihood", "message"),
+@every(
+    "prior,likelihood,message",
     [
         ({"a": 1}, {"a": 1}, "two or more classes"),
         ({"a": 1, "b": 1}, {"a": 1, "c": 1}, "the same two or more"),
         ({"a": 1, "b": 1}, {"a": 1, "b": 2}, "from 0 to 1"),
         ({"a": 1, "b": 1}, {"a": 0, "b": 0}, "impossible in every class"),
     ],
-    ids=["one", "names", "above 1", "impossible"],
 )
 def test_what_is_no_bayes_theorem(prior: dict[str, float], likelihood: dict[str, float], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
@@ -165,7 +162,7 @@ def test_a_word_shift_is_ordered_and_weighed() -> None:
     assert np.abs(shift).min() >= np.sort(np.abs(everything.table["shift"]))[-6]
 
 
-@pytest.mark.parametrize("kind", ["auto", "bernoulli", "polya"])
+@every("kind", ["auto", "bernoulli", "polya"])
 def test_tokens_of_other_models_of_texts(kind: str) -> None:
     shown = plot.word_shift(text_model(3, kind), "ham", "spam")
     unit = "bits a text" if kind == "bernoulli" else "bits for 1,000 tokens"
@@ -228,7 +225,7 @@ def test_a_display_tells_what_it_holds() -> None:
         shown.table = None
 
 
-@pytest.mark.parametrize(
+@every(
     "labels",
     [
         [f"the long name of class {i} which all begin and end alike" for i in range(20)],
@@ -237,10 +234,9 @@ def test_a_display_tells_what_it_holds() -> None:
         ["x", "y"],
         [1, 2.5, None],
     ],
-    ids=["alike", "long", "shifted", "short", "numbers"],
 )
 def test_short_names_differ_where_long_ones_do(labels: list[object]) -> None:
-    short = names(labels)
+    short = style.names(labels)
     assert len(set(short)) == len(labels)
     assert max(map(len, short)) <= 24
 

@@ -19,8 +19,8 @@ REFERENCE = NormalInverseGamma(0.0, 0.0, -0.5, 0.0)
 IMPROPER = [Beta(0, 1), Beta(1, 0), Dirichlet([1, 0]), Gamma(0, 1), Gamma(1, 0), REFERENCE]
 
 
-@pytest.mark.parametrize(
-    ("concentration", "mode"),
+@every(
+    "concentration,mode",
     [
         ([1, 1, 1], [1 / 3, 1 / 3, 1 / 3]),
         ([2, 1, 1], [1, 0, 0]),
@@ -36,11 +36,18 @@ def test_modes_on_the_border(concentration: list[float], mode: list[float]) -> N
     np.testing.assert_allclose(Dirichlet([concentration, [3, 2, 1]]).mode(), [mode, [2 / 3, 1 / 3, 0]], rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("prior", "mode"),
-    [(Beta(1, 1), 0.5), (Beta(0.5, 0.5), 0.5), (Beta(0.5, 0.9), 0), (Beta(1, 0.9), 1), (Gamma(0.5, 0), 0),
-     (Gamma(1, 0), 0), (Gamma(2, 0), INF)],
-)  # fmt: skip
+@every(
+    "prior,mode",
+    [
+        (Beta(1, 1), 0.5),
+        (Beta(0.5, 0.5), 0.5),
+        (Beta(0.5, 0.9), 0),
+        (Beta(1, 0.9), 1),
+        (Gamma(0.5, 0), 0),
+        (Gamma(1, 0), 0),
+        (Gamma(2, 0), INF),
+    ],
+)
 def test_modes_of_one_number(prior: Any, mode: float) -> None:
     assert prior.mode() == mode
 
@@ -68,26 +75,26 @@ def test_one_class_without_rows() -> None:
     assert ends.variance == NormalInverseGamma(1.0, 4.0, 2.0, 3.0).interval().variance
 
 
-@pytest.mark.parametrize("prior", IMPROPER, ids=repr)
+@every("prior", IMPROPER)
 def test_improper_priors_have_no_draws_and_no_evidence(prior: Any) -> None:
     assert not prior.is_proper
     summary = {"Dirichlet": ([1, 1],), "NormalInverseGamma": (1, 2, 1)}.get(type(prior).__name__, (1, 1))
-    for refused in (lambda: prior.sample(2), lambda: prior.log_evidence(*summary)):
+    for refused in (lambda: prior.sample(2), lambda: prior.log_marginal_likelihood(*summary)):
         with pytest.raises(ParameterError, match=re.escape(f"{prior!r} does not integrate to 1") + r".*choose .*above"):
             refused()
     assert prior.posterior(*summary).is_proper
     assert np.isfinite(prior.posterior(*summary).sample(2, 0)).all()
 
 
-@pytest.mark.parametrize("kind", [Beta, Dirichlet, Gamma, NormalInverseGamma, Normal])
+@every("kind", [Beta, Dirichlet, Gamma, NormalInverseGamma, Normal])
 @every("value", [NAN, INF, -INF, [1, NAN], "a", {}, None])
 def test_parameters_are_numbers(kind: type, value: Any) -> None:
     with pytest.raises(ParameterError, match=rf"of {kind.__name__} is {re.escape(repr(value))}; it must be"):
         kind(value)
 
 
-@pytest.mark.parametrize(
-    ("made", "said"),
+@every(
+    "made,said",
     [
         (lambda: Beta(-1, 1), "a of Beta is -1; it must be finite and of at least 0"),
         (lambda: Beta(1, [1, -2]), "b of Beta is [1, -2]; it must be finite and of at least 0"),
@@ -113,16 +120,19 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Dirichlet([]), "concentration of Dirichlet is empty; give at least one number"),
         (lambda: Beta([1, 2], [1, 2, 3]), "shapes that do not go together: a (2,), b (3,); give single numbers"),
         (lambda: Beta().posterior(-0.5, 3), "on is -0.5; it must be finite and of at least 0"),
-        (lambda: Beta().log_evidence(1, [1, -3]), "off is [1, -3]; it must be finite and of at least 0"),
+        (lambda: Beta().log_marginal_likelihood(1, [1, -3]), "off is [1, -3]; it must be finite and of at least 0"),
         (lambda: Beta([1, 2]).posterior([1, 2, 3], 0), "do not go together: a (2,), on (3,); give single numbers"),
         (lambda: Dirichlet([1, 1]).posterior([-0.5, 1]), "count is [-0.5, 1]; it must be finite and of at least 0"),
         (lambda: Dirichlet([1, 1, 1]).posterior([3, 1]), "do not go together: concentration (3,), count (2,)"),
         (lambda: Dirichlet([1, 1, 1]).posterior([3]), "count has shape (1,) for 3 outcomes; give one number for each"),
-        (lambda: Dirichlet([1, 1, 1]).log_evidence(3), "count has shape () for 3 outcomes; give one number for each"),
+        (
+            lambda: Dirichlet([1, 1, 1]).log_marginal_likelihood(3),
+            "count has shape () for 3 outcomes; give one number for each",
+        ),
         (lambda: Gamma().posterior(1, -0.5), "exposure is -0.5; it must be finite and of at least 0"),
-        (lambda: Gamma().log_evidence(NAN, 1), "events is nan; it must be finite and of at least 0"),
+        (lambda: Gamma().log_marginal_likelihood(NAN, 1), "events is nan; it must be finite and of at least 0"),
         (lambda: Normal().posterior(INF, 1), "mean is inf; it must be finite"),
-        (lambda: Normal().log_evidence(0, -1, 2), "weight is -1; it must be finite and of at least 0"),
+        (lambda: Normal().log_marginal_likelihood(0, -1, 2), "weight is -1; it must be finite and of at least 0"),
         (lambda: NormalInverseGamma().posterior(0, 3, -0.1), "scatter is -0.1; it must be finite and of at least 0"),
         (lambda: NormalInverseGamma([0, 0]).posterior(0, [1, 2, 3], 0), "location (2,), weight (3,); give single"),
         (lambda: Beta().sample(-1), "n is -1; the number of draws must be a whole number above 0"),
@@ -130,13 +140,13 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Dirichlet([1, 1]).predictive(0), "n is 0; the number of draws must be a whole number above 0"),
         (lambda: Gamma(1, 0).predictive(), "does not integrate to 1, so it has no draws, no predictions and no"),
     ],
-)  # fmt: skip
+)
 def test_refused(made: Any, said: str) -> None:
     with pytest.raises(ParameterError, match=re.escape(said)):
         made()
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.5, 1.5, NAN, "a", None, True])
+@every("level", [0, 1, -0.5, 1.5, NAN, "a", None, True])
 def test_levels(level: Any) -> None:
     with pytest.raises(ParameterError, match=r"level is .* share of the probability between 0 and 1, as 0\.95"):
         Beta().interval(level)

@@ -61,7 +61,7 @@ def test_evidence_of_a_share() -> None:
     at, value = distribution("lbeta")
     on, off = (at[name] - at[name][:, None] for name in ("a", "b"))
     above = (on >= 0) & (off >= 0)
-    ours = Beta(at["a"][:, None], at["b"][:, None]).log_evidence(np.maximum(on, 0), np.maximum(off, 0))
+    ours = Beta(at["a"][:, None], at["b"][:, None]).log_marginal_likelihood(np.maximum(on, 0), np.maximum(off, 0))
     np.testing.assert_allclose(ours[above], (value - value[:, None])[above], rtol=1e-9, atol=1e-9)
 
 
@@ -69,11 +69,13 @@ def test_evidence_of_one_count() -> None:
     """The negative binomial, but for the factorial."""
     at, value = distribution("log_dnbinom")
     prior = Gamma(at["size"], at["prob"] / (1 - at["prob"]))
-    np.testing.assert_allclose(prior.log_evidence(at["x"], 1) - gammaln(at["x"] + 1), value, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        prior.log_marginal_likelihood(at["x"], 1) - gammaln(at["x"] + 1), value, rtol=1e-9, atol=1e-10
+    )
 
 
 def test_evidence_of_one_measurement() -> None:
     """Student's t, with a scale of 1."""
     at, value = distribution("log_dt")
     prior = NormalInverseGamma(0.0, 1.0, at["df"] / 2, at["df"] / 4)
-    np.testing.assert_allclose(prior.log_evidence(at["x"], 1, 0), value, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(prior.log_marginal_likelihood(at["x"], 1, 0), value, rtol=1e-9, atol=1e-10)

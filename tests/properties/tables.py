@@ -36,7 +36,7 @@ def mixed(n: int, seed: int = 0, n_classes: int = 3) -> tuple[pd.DataFrame, Arra
     return frame, np.array(["u", "v", "w"])[which]
 
 
-def fit(X: Any, y: Array, weight: Floats | None = None, **settings: Any) -> Any:
+def fit(X: Any, y: Any, weight: Floats | None = None, **settings: Any) -> Any:
     """A model of one thread."""
     return NaiveBayes(n_threads=1, **settings).fit(X, y, sample_weight=weight)
 

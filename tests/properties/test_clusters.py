@@ -100,7 +100,7 @@ def dealt(frame: pd.DataFrame, places: Any, n_places: int) -> Any:
 
 def by_token(statistics: Any) -> list[dict[Any, float]]:
     """For each look at texts the sums of each token and class; codes are in the order of appearance, unless hashed."""
-    return [_sums(coo_array(look.counts.total), look.coding) for look in statistics.looks]
+    return [_sums(coo_array(feature_set.counts.total), feature_set.coding) for feature_set in statistics.feature_sets]
 
 
 def _sums(total: coo_array, coding: Any) -> dict[Any, float]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from candide import BernoulliNB, MultinomialNB
 from candide.kernels.layouts import Array, Floats, Positions
 from candide.model.decisions import conformal_threshold
-from candide.model.evaluation import Report
+from candide.model.evaluation import Evaluation
 from candide.stacking.calibration import METHODS, calibrate, cross_fitted, log_softmax
 from candide.stacking.folds import N_FOLDS, stratified_folds
 
@@ -54,8 +54,8 @@ def entries(draw: Any) -> Entries:
 @given(entries())
 def test_reports(merged: Entries) -> None:
     split = merged.one_by_one()
-    one = Report.of(merged.scores, merged.classes, merged.total, LABELS, merged.multiplicity).as_dict()
-    other = Report.of(split.scores, split.classes, split.total, LABELS).as_dict()
+    one = Evaluation.of(merged.scores, merged.classes, merged.total, LABELS, merged.multiplicity).as_dict()
+    other = Evaluation.of(split.scores, split.classes, split.total, LABELS).as_dict()
     assert one["n_rows"] == other["n_rows"] == merged.n
     for name in ("accuracy", "accuracy_error", "log_loss", "log_loss_error", "brier", "ece", "aurc"):
         np.testing.assert_allclose(one[name], other[name], rtol=1e-9, atol=1e-12, err_msg=name)

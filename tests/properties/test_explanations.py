@@ -96,7 +96,7 @@ def check(model, X):
         np.testing.assert_array_equal(np.isfinite(one.total), possible)
         np.testing.assert_allclose(one.total[possible], answer[possible], rtol=1e-9, atol=1e-9)
         assert not any(np.isnan(term.scores).any() for term in one.terms)
-        for table in (one.evidence(), one.evidence(by="view"), one.evidence(by="word")):
+        for table in (one.contributions(), one.contributions(by="view"), one.contributions(by="word")):
             if np.isfinite(table["bits"]).all():
                 assert table["bits"].sum() == pytest.approx(one.log_odds(), rel=1e-9, abs=1e-9)
 
@@ -120,8 +120,8 @@ def test_what_is_impossible_is_named():
     X = [["red"], ["red"], ["blue"], ["green"]]
     model = CategoricalNB(alpha=0).fit(X, ["a", "a", "b", "b"])
     found = model.explain([["red"]])[0]
-    assert found.evidence("a", "b")["bits"].tolist() == [np.inf, 0.0]
-    assert found.evidence("a", "b")["term"].tolist()[0] == "x0 = red"
+    assert found.contributions("a", "b")["bits"].tolist() == [np.inf, 0.0]
+    assert found.contributions("a", "b")["term"].tolist()[0] == "x0 = red"
     table = found.to_table()
     ruled_out = table["term"][table["nats"] == -np.inf].tolist()
     assert ruled_out == ["x0 = red"]
@@ -166,7 +166,7 @@ def test_intervals_are_those_of_the_log_odds(name):
     of, against = ["a"] * 2, ["b"] * 2
     whole = diagnostics.log_odds(model, some(X, 2), of[0], against[0]).std
     for one, std in zip(model.explain(some(X, 2)), whole, strict=True):
-        table = one.evidence("a", "b", unit="nats", level=0.95)
+        table = one.contributions("a", "b", unit="nats", level=0.95)
         width = (table["high"] - table["low"]) / (2 * 1.959964)
         if name == "text multinomial":  # tokens share one simplex: their errors are not independent
             assert (width[table["kind"] == "token"] > 0).all()
@@ -177,6 +177,6 @@ def test_intervals_are_those_of_the_log_odds(name):
 def test_intervals_need_a_posterior():
     model = NaiveBayes().fit(TABLE, Y)
     with pytest.raises(ParameterError, match="stacked"):
-        model.explain(some(TABLE, 1))[0].evidence(level=0.9)
+        model.explain(some(TABLE, 1))[0].contributions(level=0.9)
     with pytest.raises(ParameterError, match="between 0 and 1"):
-        GaussianNB().fit(NUMBERS, Y).explain(NUMBERS[:1])[0].evidence(level=95)
+        GaussianNB().fit(NUMBERS, Y).explain(NUMBERS[:1])[0].contributions(level=95)

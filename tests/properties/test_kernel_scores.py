@@ -49,7 +49,7 @@ def test_factored_scores_agree(layout: str, threshold: float | None, problem: Pr
     """Tables kept as a sum of a column's part, a class's part and a sparse rest."""
     data = LAYOUTS[layout](problem.X)
     shape = (problem.X.shape[1], problem.n_classes)
-    stored = csr_array(random_array(shape, density=0.4, rng=problem.rng))
+    stored = csr_array(random_array(shape, density=0.4, random_state=problem.rng))
     parts = (stored.data, stored.indices.astype(np.int64), stored.indptr.astype(np.int64))
     table = FactoredTable(problem.table()[0], problem.table(1)[:, 0], csr_array(parts, shape=shape))
     base = problem.table(1)[:, 0]

@@ -40,12 +40,12 @@ SEPARATE: list[Any] = [
 def test_columns_add_up(family: Any) -> None:
     batch = Batch(Dense.of(X), CLASSES, None, 2)
     statistics = family.observe(batch, KERNELS)
-    settled, none = family.settle(statistics), np.zeros(2)
+    resolved, none = family.resolve(statistics), np.zeros(2)
     parts = [
-        settled.only(j).likelihood(statistics.only(j)).scores(Dense.of(X[:, [j]].copy()), none, KERNELS)
+        resolved.only(j).likelihood(statistics.only(j)).scores(Dense.of(X[:, [j]].copy()), none, KERNELS)
         for j in range(X.shape[1])
     ]
-    whole = settled.likelihood(statistics).scores(batch.data, none, KERNELS)
+    whole = resolved.likelihood(statistics).scores(batch.data, none, KERNELS)
     np.testing.assert_allclose(np.sum(parts, axis=0), whole, rtol=1e-12, atol=1e-12)
 
 

@@ -14,7 +14,7 @@ _characters = st.one_of(st.sampled_from(_ODD), st.sampled_from("ab cD \n\t1-"), 
 texts = st.text(_characters, max_size=60)
 lists = st.lists(st.one_of(texts, texts, texts, st.none()), max_size=8)
 
-RECIPES = {
+TOKENIZERS = {
     "words": TokenizerConfig(),
     "single letters, case kept": TokenizerConfig(min_length=1, lowercase=False),
     "long words": TokenizerConfig(min_length=4),

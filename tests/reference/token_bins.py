@@ -73,8 +73,8 @@ def _views(count: Floats, table: TokenBins) -> Floats:
     count = count[:, count.any(axis=0)]
     weight = count.sum(axis=0)
     evidence = 2.0 * rel_entr(count, weight * table.share[:, None]).sum(axis=0)
-    log_evidence = np.log(np.maximum(evidence, np.finfo(np.float64).tiny))
-    member = np.array([np.interp(log_evidence, table.log_knots, one) for one in np.eye(table.n_bins)])
+    log_marginal_likelihood = np.log(np.maximum(evidence, np.finfo(np.float64).tiny))
+    member = np.array([np.interp(log_marginal_likelihood, table.log_knots, one) for one in np.eye(table.n_bins)])
     others = np.log((weight - count + table.alpha) / (weight + table.alpha))
     logs = [np.log((count + table.alpha) / table.alpha), others][: len(table.log_size)]
     return np.concatenate(

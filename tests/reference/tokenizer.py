@@ -15,18 +15,18 @@ _WHITE_SPACES = re.compile(r"\s\s+")
 _FIRST, _LAST = 4, 3
 
 
-def analyze(text: str, recipe: TokenizerConfig) -> list[str]:
+def analyze(text: str, config: TokenizerConfig) -> list[str]:
     """Return the tokens of a text in order."""
-    if recipe.analyzer == "word":
-        kept = [word for word in _words(text, recipe) if word not in recipe.stop_words]
-        kept = ["", *kept, ""] if recipe.ends and kept else kept
-        return [" ".join(part) for part in _ngrams(kept, *recipe.ngrams)]
-    if recipe.analyzer == "place":
-        return _places(_words(text, recipe))
-    text = _WHITE_SPACES.sub(" ", normalize_text(text, recipe))
-    if recipe.analyzer == "char":
-        return ["".join(part) for part in _ngrams(text, *recipe.ngrams)]
-    return [token for word in text.split() for token in _within(f" {word} ", *recipe.ngrams)]
+    if config.analyzer == "word":
+        kept = [word for word in _words(text, config) if word not in config.stop_words]
+        kept = ["", *kept, ""] if config.ends and kept else kept
+        return [" ".join(part) for part in _ngrams(kept, *config.ngrams)]
+    if config.analyzer == "place":
+        return _places(_words(text, config))
+    text = _WHITE_SPACES.sub(" ", normalize_text(text, config))
+    if config.analyzer == "char":
+        return ["".join(part) for part in _ngrams(text, *config.ngrams)]
+    return [token for word in text.split() for token in _within(f" {word} ", *config.ngrams)]
 
 
 def _ngrams(pieces: Sequence[str], low: int, high: int) -> list[Sequence[str]]:
@@ -47,8 +47,8 @@ def _within(word: str, low: int, high: int) -> list[str]:
     return ["".join(part) for part in _ngrams(word, low, high)]
 
 
-def _words(text: str, recipe: TokenizerConfig) -> list[str]:
-    if recipe.in_python:
-        return words(text, recipe)
-    found = (_WORD_OR_MARK if recipe.marks else _WORD).findall(normalize_text(text, recipe))
-    return [word for word in found if len(word) >= recipe.min_length or not _WORD.match(word)]
+def _words(text: str, config: TokenizerConfig) -> list[str]:
+    if config.in_python:
+        return words(text, config)
+    found = (_WORD_OR_MARK if config.marks else _WORD).findall(normalize_text(text, config))
+    return [word for word in found if len(word) >= config.min_length or not _WORD.match(word)]

@@ -68,7 +68,7 @@ class TokenReference:
 
 
 def _count(texts: _core.Texts, feature: TokenFeatures, grow: bool) -> TokenRows:
-    tokens = [[] if text is None else analyze(text, feature.recipe) for text in texts.strings()]
+    tokens = [[] if text is None else analyze(text, feature.tokenizer) for text in texts.strings()]
     coding = _grown(feature.coding, tokens) if grow else feature.coding
     indptr: list[int] = [0]
     indices: list[int] = []

@@ -1,4 +1,4 @@
-"""Sparse matrices and cells that no model can read, by name. Run as a script, tries them on an estimator."""
+"""Sparse matrices and cells that no model can read, by name. Run as a script, passes them to estimators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -147,8 +147,8 @@ def outcome(call: Callable[..., Any], *arguments: Any) -> str:
     return "accepted"
 
 
-def main(estimator: str) -> None:
-    """Every case in a process of its own, a copy of this one, which a crash ends; a line for each says how it ended."""
+def attempts(estimator: str) -> Iterator[tuple[str, str, Callable[[], str]]]:
+    """Every method with every case: their names, and how the attempt ends."""
     import candide
 
     y = np.arange(N_ROWS) % 2
@@ -156,20 +156,32 @@ def main(estimator: str) -> None:
     model = getattr(candide, estimator)(n_threads=1).fit(rows, y)
     for name, make in {**SPARSE, **CELLS}.items():
         for verb in VERBS:
-            reader, writer = os.pipe()
-            child = os.fork()
-            if not child:
+            rest = [] if verb == "predict" else [y]
+            yield verb, name, lambda verb=verb, make=make, rest=rest: outcome(getattr(model, verb), make(), *rest)
+
+
+def main(estimators: list[str]) -> None:
+    """Print a line for each attempt. They are made in a copy of this process, and after a crash in another copy."""
+    pending = [(name, *attempt) for name in estimators for attempt in attempts(name)]
+    while pending:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            for *_, call in pending:
                 signal.alarm(_SECONDS)
-                said = outcome(getattr(model, verb), make(), *([] if verb == "predict" else [y]))
-                os.write(writer, said.encode()[:1000])
-                os._exit(0)
-            os.close(writer)
-            with os.fdopen(reader, "rb") as pipe:
-                said = pipe.read().decode(errors="replace").replace("\n", " ")
-            status = os.waitpid(child, 0)[1]
-            print(verb, name, said if not status else f"ended by signal {status & 127}", sep="\t", flush=True)
+                os.write(writer, call().replace("\n", " ").encode()[:1000] + b"\n")
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            said = pipe.read().decode(errors="replace").splitlines()
+        status = os.waitpid(child, 0)[1]
+        if status:
+            said.append(f"ended by signal {status & 127}")
+        for (*names, _), ended in zip(pending, said, strict=False):
+            print(*names, ended, sep="\t")
+        pending = pending[len(said) :]
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main(sys.argv[1])
+    main(sys.argv[1:])

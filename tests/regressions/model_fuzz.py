@@ -137,7 +137,7 @@ MORE: dict[str, Callable[[Any, Any], Any]] = {
     "with_class_prior": lambda model, rows: model.with_class_prior([0.3, 0.7]).predict_proba(rows),
     "adapt_class_prior": lambda model, rows: model.adapt_class_prior(rows),
     "leave_one_out": lambda model, rows: model.leave_one_out(rows, Y[:2]),
-    "log_evidence": lambda model, _: diagnostics.log_marginal_likelihood(model),
+    "log_marginal_likelihood": lambda model, _: diagnostics.log_marginal_likelihood(model),
     "intervals": lambda model, _: diagnostics.intervals(model),
     "log_odds": lambda model, rows: diagnostics.log_odds(model, rows),
     "as_linear": lambda model, _: diagnostics.as_linear(model),

@@ -38,10 +38,10 @@ def folder(tmp_path: Path) -> Path:
 def writing(folder: Path, stem: Path) -> dict[str, tuple[object, ...]]:
     """Every command that writes a file, to ``stem`` with an ending."""
     model, rows, file = folder / "m.candide", folder / "rows.csv", f"{stem}.candide"
+    train = "train", rows, "--text", "text", "--label", "label", "--model", "multinomial"
     return {
-        "train": ("train", rows, "--text", "text", "--label", "label", "-o", file),
-        "train --report": ("train", rows, "--text", "text", "--label", "label", "-o", folder / "new.candide",
-                           "--report", f"{stem}.html"),
+        "train": (*train, "-o", file),
+        "train --report": (*train, "-o", folder / "new.candide", "--report", f"{stem}.html"),
         "update": ("update", model, rows, "-o", file),
         "forget": ("forget", model, rows, "-o", file),
         "merge": ("merge", model, model, "-o", file),
@@ -203,7 +203,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("ending", ["parquet", pytest.param("arrow", marks=pytest.mark.slow), "csv"])
+@pytest.mark.parametrize(
+    "ending", ["csv", *(pytest.param(one, marks=pytest.mark.slow) for one in ("arrow", "parquet"))]
+)
 @pytest.mark.parametrize("sign", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_signal_while_answers_are_written(folder: Path, ending: str, sign: signal.Signals) -> None:
     code = STOP.replace("signal.SIG)", f"signal.{sign.name})")
@@ -214,7 +216,10 @@ def test_a_signal_while_answers_are_written(folder: Path, ending: str, sign: sig
     before = sorted(path.name for path in folder.iterdir())
     ran = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
     assert ran.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130}[sign]
-    assert ran.stderr == "candide: stopped; nothing was written\n"
+    # With NumPy before 2.4, DuckDB tells at the end what it leaks.
+    said, _, leaks = ran.stderr.partition("nanobind: ")
+    assert said == "candide: stopped; nothing was written\n"
+    assert "_core" not in leaks
     assert sorted(path.name for path in folder.iterdir()) == before
 
 

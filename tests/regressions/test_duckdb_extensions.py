@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from cli.terminal import run
+from tiers import late
 
 import candide
 from candide import NaiveBayes
 from candide.exceptions import SourceError
+
+duckdb = late("duckdb")
 
 REMOTE = "SELECT * FROM 'https://example.invalid/rows.parquet'"
 

@@ -150,7 +150,7 @@ def test_a_column_that_names_groups_gets_no_weight() -> None:
 
     X, y, groups = visits(0)
     frame = pd.DataFrame({"patient": [f"patient {g}" for g in groups], "x": X[:, 0]})
-    alone, together = (NaiveBayes().fit(frame, y, groups=own) for own in (None, groups))
+    alone, together = (NaiveBayes(order=0).fit(frame, y, groups=own) for own in (None, groups))
     new = pd.DataFrame({"patient": "another", "x": visits(1)[0][:, 0]})
     assert alone.loo_.log_loss < 0.1
     with pytest.warns(UserWarning, match="none of 360 rows has one that is known"):
@@ -183,5 +183,5 @@ def test_groups_of_another_length_are_refused(groups: Any) -> None:
 
 def test_one_group_alone_cannot_leave() -> None:
     X, y, _ = visits(0)
-    whole = NaiveBayes().fit(X, y, groups=np.zeros(len(y)))
-    np.testing.assert_allclose(whole.predict_proba(X), NaiveBayes().fit(X, y).predict_proba(X), atol=1e-9)
+    whole, plain = (NaiveBayes(order=0).fit(X, y, groups=groups) for groups in (np.zeros(len(y)), None))
+    np.testing.assert_allclose(whole.predict_proba(X), plain.predict_proba(X), atol=1e-9)

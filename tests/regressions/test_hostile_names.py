@@ -63,7 +63,7 @@ def text_model(texts: Path) -> Path:
 @pytest.fixture(scope="module")
 def table_model(table: Path) -> Path:
     path = table.with_name("m.candide")
-    done("train", table, "-o", path, "--label", "la\nbel", "--updatable", "-q")
+    done("train", table, "-o", path, "--label", "la\nbel", "--updatable", "--set", "order=0", "-q")
     return path
 
 
@@ -73,7 +73,7 @@ def test_train(texts: Path, table: Path, tmp_path: Path) -> None:
     ).err
     assert "␛]0;owned␇spam␊candide: all is well␉1.0" in of_texts
     assert_safe(of_texts)
-    assert_safe(done("train", table, "-o", tmp_path / "m.candide").err)
+    assert_safe(done("train", table, "-o", tmp_path / "m.candide", "--set", "order=0").err)
 
 
 def test_classify_is_one_line_an_answer(text_model: Path, table_model: Path) -> None:
@@ -148,7 +148,7 @@ def test_errors(table_model: Path, table: Path, arguments: tuple[str, ...], as_j
 def test_python_shows_no_controls(texts: Path, table: Path) -> None:
     rows = pq.read_table(table).to_pydict()
     frame = {AGE: rows[AGE], JOB: rows[JOB]}
-    model = candide.NaiveBayes().fit(frame, rows["la\nbel"])
+    model = candide.NaiveBayes(order=0).fit(frame, rows["la\nbel"])
     plain = candide.CategoricalNB(alpha=0).fit([[job] for job in rows[JOB]], rows["la\nbel"])
     first = {name: cells[:1] for name, cells in frame.items()}
     shown = [

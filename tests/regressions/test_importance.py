@@ -54,7 +54,7 @@ def test_the_loss_without_a_copy_of_a_column_is_none() -> None:
 
 def test_the_contribution_is_that_of_explanations(model: NaiveBayes) -> None:
     X, _ = _pairs()
-    found = [one.evidence() for one in model.explain(X[:100])]
+    found = [one.contributions() for one in model.explain(X[:100])]
     sums = [np.abs(one["bits"][one["column"] == "first"].sum()) for one in found]
     assert _by_column(model, "contribution")["first"] == pytest.approx(np.mean(sums), rel=0.15)
 

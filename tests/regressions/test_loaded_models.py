@@ -21,21 +21,23 @@ X = np.random.default_rng(0).normal(size=(400, 3))
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
 
 _SCRIPT = """
-import sys, numpy as np, candide
-path, way = sys.argv[1:]
-model = candide.load(path)
-other = candide.load(path + ".copy")
-if way.endswith("later"):
-    model.predict_proba(np.ones((2, 3)))
-with open(path, "r+b") as file:
-    if way.startswith("overwritten"):
-        size = len(file.read())
-        file.seek(0)
-        file.write(bytes(size))
-    else:
-        file.truncate(0)
-assert model.predict_proba(np.ones((2, 3))).tolist() == other.predict_proba(np.ones((2, 3))).tolist()
-assert model.theta_.tolist() == other.theta_.tolist()
+import shutil, sys, numpy as np, candide
+other = candide.load(sys.argv[1])
+for way in ("cut", "cut later", "overwritten", "overwritten later"):
+    print(way, flush=True)
+    path = shutil.copy(sys.argv[1], sys.argv[1] + ".copy")
+    model = candide.load(path)
+    if way.endswith("later"):
+        model.predict_proba(np.ones((2, 3)))
+    with open(path, "r+b") as file:
+        if way.startswith("overwritten"):
+            size = len(file.read())
+            file.seek(0)
+            file.write(bytes(size))
+        else:
+            file.truncate(0)
+    assert model.predict_proba(np.ones((2, 3))).tolist() == other.predict_proba(np.ones((2, 3))).tolist()
+    assert model.theta_.tolist() == other.theta_.tolist()
 """
 
 
@@ -46,14 +48,12 @@ def saved(tmp_path: Path, *, sample: bool = True) -> Path:
 
 
 # In a process of its own: reading a mapped file that was cut short ends it with SIGBUS.
-@pytest.mark.parametrize("way", ["cut", "cut later", "overwritten", "overwritten later"])
-def test_the_file_may_be_cut_or_overwritten(way: str, tmp_path: Path) -> None:
+def test_the_file_may_be_cut_or_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
     wide = np.random.default_rng(1).normal(size=(40, 3))
     candide.GaussianNB().fit(wide, np.arange(40) % 2).save(path)
-    Path(f"{path}.copy").write_bytes(path.read_bytes())
-    done = subprocess.run([sys.executable, "-c", _SCRIPT, path, way], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, (done.returncode, done.stderr[-500:])
+    done = subprocess.run([sys.executable, "-c", _SCRIPT, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.returncode, done.stdout, done.stderr[-500:])
 
 
 @pytest.fixture

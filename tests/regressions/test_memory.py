@@ -29,7 +29,9 @@ def peak(call: Callable[[], object]) -> int:
 
 def sparse_rows(n_rows: int, n_columns: int, density: float) -> csr_array:
     random = np.random.default_rng(0)
-    return csr_array(random_array((n_rows, n_columns), density=density, rng=random, data_sampler=random.random))
+    return csr_array(
+        random_array((n_rows, n_columns), density=density, random_state=random, data_sampler=random.random)
+    )
 
 
 @pytest.mark.parametrize("name", ["BernoulliNB", "MultinomialNB", "ComplementNB"])

@@ -55,7 +55,7 @@ def writing(verb: str, model: Path, rows: Path) -> tuple[object, ...]:
     if verb == "load":
         done("dump", model, "-o", text)
     return {
-        "train": ("train", rows, "--label", "label", "--text", "text", "-o", model),
+        "train": ("train", rows, "--label", "label", "--text", "text", "--model", "multinomial", "-o", model),
         "update": ("update", model, rows),
         "forget": ("forget", model, rows),
         "merge": ("merge", model, model, "-o", model),

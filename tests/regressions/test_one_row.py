@@ -90,7 +90,7 @@ def test_scores_are_those_of_tables_made_anew(changed: NaiveBayes) -> None:
 
 def test_views_count_rows_of_the_weight_they_have() -> None:
     """After a discount a further row weighs as many times more in the views as in the sums."""
-    model = NaiveBayes().fit(rows(range(100)), Y[:100]).discount(0.5).partial_fit(rows([100]), Y[[100]])
+    model = NaiveBayes(order=1).fit(rows(range(100)), Y[:100]).discount(0.5).partial_fit(rows([100]), Y[[100]])
     assert model.model_.classifier.fitted is not None
     views = model.model_.classifier.fitted.views
     weights = [view.table.rows for view in views.views if isinstance(view, OneDependence)]
@@ -102,7 +102,7 @@ def test_views_count_rows_of_the_weight_they_have() -> None:
 @pytest.mark.parametrize("budget", [10_000, 1_500])
 def test_a_sample_changes_row_by_row(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The quick way, and the one by which all rows are put in order again."""
-    data, some = NaiveBayes().fit(X, Y).model_.read(rows(range(60))), KIND[:60].astype(np.int32)
+    data, some = NaiveBayes(stacking=None).fit(X, Y).model_.read(rows(range(60))), KIND[:60].astype(np.int32)
     whole = Sample.of(data, some, None, 3, budget)
     quick: list[Sample] = []
     for few in (64, -1):

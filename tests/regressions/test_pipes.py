@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli.terminal import INBOX, MESSAGES, done, run
+from cli.terminal import INBOX, MESSAGES, command, done, run
 
 import candide
 
@@ -17,8 +16,7 @@ needs_dev = pytest.mark.skipif(not STDOUT.exists(), reason="a system without /de
 
 
 def piped(*arguments: object) -> bytes:
-    command = [sys.executable, "-m", "candide.cli", *map(str, arguments)]
-    ended = subprocess.run(command, capture_output=True, check=False)
+    ended = subprocess.run(command(*arguments), capture_output=True, check=False)
     assert ended.returncode == 0, ended.stderr.decode()
     return ended.stdout
 
@@ -27,7 +25,7 @@ def piped(*arguments: object) -> bytes:
 def test_a_model_into_a_pipe(tmp_path: Path) -> None:
     """It said that there was no such file: a pipe has no name behind the links."""
     path = tmp_path / "piped.candide"
-    path.write_bytes(piped("train", MESSAGES, "-o", STDOUT, "--quiet"))
+    path.write_bytes(piped("train", MESSAGES, "-o", STDOUT, "--quiet", "--model", "multinomial"))
     assert len(candide.load(path).classes_) == 5
 
 
@@ -42,8 +40,8 @@ def test_answers_and_texts_into_a_pipe(tmp_path: Path) -> None:
     """An ending was asked for."""
     path = tmp_path / "mail.candide"
     candide.TextNB("multinomial").fit(["win cash", "see you"], ["spam", "ham"]).save(path)
-    assert piped("predict", path, INBOX, "-o", STDOUT) == piped("predict", path, INBOX)
-    assert piped("dump", path, "-o", STDOUT) == piped("dump", path)
+    assert piped("predict", path, INBOX, "-o", STDOUT).decode() == done("predict", path, INBOX).out
+    assert piped("dump", path, "-o", STDOUT).decode() == done("dump", path).out
 
 
 @pytest.fixture

@@ -67,9 +67,8 @@ print(json.dumps({"steps": found, "staleness": getattr(model, "staleness_", None
 """
 
 
-@pytest.mark.parametrize(
-    "what", ["texts", *(pytest.param(name, marks=pytest.mark.slow) for name in ("refined texts", "table"))]
-)
+@pytest.mark.slow  # test_one_row.py and test_refit.py show in the fast tier that nothing is refitted
+@pytest.mark.parametrize("what", ["texts", "refined texts", "table"])
 def test_a_row_takes_little(what: str, tmp_path: Path) -> None:
     script = tmp_path / "steps.py"
     script.write_text(STEPS)

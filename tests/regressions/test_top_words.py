@@ -75,8 +75,8 @@ def test_values_of_columns_are_ordered_alike() -> None:
 
 def test_the_report_shows_the_number_that_orders(model: TextNB) -> None:
     found = model.report()
-    assert found.features.telling is not None
-    scores = found.as_dict()["telling"]
+    assert found.features.top_features is not None
+    scores = found.as_dict()["top_features"]
     assert "score" in str(scores)
     best = model.top_features(1, "words")["score"][0]
     assert f">{100 * best:.1f}" in found.html()

@@ -11,7 +11,7 @@ import candide
 @pytest.mark.parametrize(
     "name", ["GaussianNB", "BernoulliNB", "MultinomialNB", "ComplementNB", "CategoricalNB", "PoissonNB"]
 )
-@pytest.mark.parametrize("n_columns", [400, 20_000])
+@pytest.mark.parametrize("n_columns", [400, 5_000])
 def test_many_columns_do_not_underflow(name: str, n_columns: int) -> None:
     """Trap 9: products of densities are 0 at 400 columns, and then NaN."""
     random = np.random.default_rng(0)

@@ -9,15 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from cli.terminal import run
+from tiers import late
 
 import candide
 from candide import (
@@ -32,6 +31,9 @@ from candide import (
     diagnostics,
 )
 from candide.exceptions import InputError, ParameterError
+
+duckdb = late("duckdb")
+pl = late("polars")
 
 RNG = np.random.default_rng(8)
 N = 40
@@ -97,21 +99,21 @@ def test_where_every_row_needs_a_label(estimator: Any) -> None:
 
 
 CONTAINERS: dict[str, Any] = {
-    "lists": (X.tolist(), HOLED.tolist()),
-    "NaN among texts": (X, [label or float("nan") for label in HOLED]),
-    "pandas": (FRAME[["u", "v", "w"]], FRAME["label"]),
-    "pandas, another index": (FRAME[["u", "v", "w"]].set_axis(range(100, 100 + N)), FRAME["label"]),
-    "polars": (pl.DataFrame(X, schema=["u", "v", "w"]), pl.Series(HOLED.tolist())),
-    "pyarrow": (pa.table({name: X[:, j] for j, name in enumerate("uvw")}), pa.array(HOLED.tolist())),
-    "sparse": (sp.csr_array(X), HOLED),
-    "a column of labels": (X, HOLED[:, None]),
+    "lists": lambda: (X.tolist(), HOLED.tolist()),
+    "NaN among texts": lambda: (X, [label or float("nan") for label in HOLED]),
+    "pandas": lambda: (FRAME[["u", "v", "w"]], FRAME["label"]),
+    "pandas, another index": lambda: (FRAME[["u", "v", "w"]].set_axis(range(100, 100 + N)), FRAME["label"]),
+    "polars": lambda: (pl.DataFrame(X, schema=["u", "v", "w"]), pl.Series(HOLED.tolist())),
+    "pyarrow": lambda: (pa.table({name: X[:, j] for j, name in enumerate("uvw")}), pa.array(HOLED.tolist())),
+    "sparse": lambda: (sp.csr_array(X), HOLED),
+    "a column of labels": lambda: (X, HOLED[:, None]),
 }
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector")
 @pytest.mark.parametrize("kind", CONTAINERS)
 def test_containers(kind: str) -> None:
-    data, labels = CONTAINERS[kind]
+    data, labels = CONTAINERS[kind]()
     with pytest.warns(UserWarning, match=WARNED):
         model = MultinomialNB().fit(data, labels)
     np.testing.assert_array_equal(model.feature_count_, expected(MultinomialNB).feature_count_)
@@ -219,7 +221,8 @@ def test_the_command_line(command: str, tmp_path: Path) -> None:
     FRAME.to_csv(path, index=False)
     expected(GaussianNB)
     NaiveBayes(order=0).fit(candide.read(_complete(tmp_path), label="label")).save(model)
-    ran = run(command, *([] if command in ("train", "compare") else [model]), path, "--label", "label")
+    plain = ["--set", "order=0"] if command == "train" else []
+    ran = run(command, *([] if command in ("train", "compare") else [model]), path, "--label", "label", *plain)
     assert ran.code == 0, ran.err
     assert ran.err.count("10 rows without a label were left out") == 1
     if command == "train":

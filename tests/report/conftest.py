@@ -12,6 +12,10 @@ from candide import NaiveBayes, TextNB
 MESSAGES = Path(__file__).resolve().parents[2] / "examples" / "messages.csv"
 
 
+# Rows of ``people``.
+N_ROWS = 300
+
+
 def table(n_rows: int, seed: int = 0) -> dict[str, Any]:
     """Columns of all kinds and all troubles, and a label that two of them tell."""
     rng = np.random.default_rng(seed)
@@ -33,7 +37,7 @@ def table(n_rows: int, seed: int = 0) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def people() -> NaiveBayes:
-    return NaiveBayes().fit(table(600), y="pay")
+    return NaiveBayes().fit(table(N_ROWS), y="pay")
 
 
 @pytest.fixture(scope="session")

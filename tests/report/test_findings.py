@@ -11,11 +11,11 @@ import pytest
 import candide
 from candide import GaussianNB, NaiveBayes, TextNB
 from candide.exceptions import InputError
-from candide.model.evaluation import Report
+from candide.model.evaluation import Evaluation
 from candide.report.model_report import ModelReport
 from candide.report.row_checks import MAX_TEXT_BYTES, SUSPECT_PROBABILITY
 
-from .conftest import table
+from .conftest import N_ROWS, table
 
 
 def topics(found: ModelReport) -> dict[str, str]:
@@ -32,10 +32,10 @@ def test_columns_that_are_set_aside(people: NaiveBayes) -> None:
     assert named == {"key", "same", "nothing"}
 
 
-def test_a_column_that_decides() -> None:
-    rows = table(500)
+def test_a_column_that_decides(people: NaiveBayes) -> None:
+    rows = {name: cells for name, cells in table(150).items() if name in ("age", "job", "pay")}
     rows["paid"] = np.where(rows["pay"] == "high", "yes", "no")
-    assert "leakage" not in topics(NaiveBayes().fit(table(500), y="pay").report())
+    assert "leakage" not in topics(people.report())
     assert "paid" in topics(NaiveBayes().fit(rows, y="pay").report())["leakage"]
 
 
@@ -50,7 +50,8 @@ def test_a_word_that_decides() -> None:
 
 
 def test_rows_that_contradict_each_other() -> None:
-    rows, labels = split(table(300))
+    rows, labels = split(table(100))
+    rows = {name: rows[name] for name in ("age", "job", "noise")}
     twice = {name: np.append(cells, cells[:4]) for name, cells in rows.items()}
     other = np.where(labels[:4] == "high", "low", "high")
     found = NaiveBayes().fit(twice, np.append(labels, other)).report()
@@ -60,8 +61,8 @@ def test_rows_that_contradict_each_other() -> None:
     assert any(f"age = {age}" in topics(found)["labels"] for age in rows["age"][:4])
     again = NaiveBayes().fit(twice, np.append(labels, labels[:4])).report()
     assert again.training is not None
-    assert again.training.duplicates[:3] == (304, 4, 0)
-    assert "4 of 304 training rows" in topics(again)["duplicates"]
+    assert again.training.duplicates[:3] == (104, 4, 0)
+    assert "4 of 104 training rows" in topics(again)["duplicates"]
     assert "labels" not in topics(again)
 
 
@@ -83,13 +84,19 @@ def test_texts_that_contradict_each_other() -> None:
 
 
 def test_rows_that_were_learned(people: NaiveBayes) -> None:
-    learned, new = table(600), table(300, seed=2)
+    learned, new = table(N_ROWS), table(300, seed=2)
     some = {name: np.concatenate([learned[name][:50], new[name]]) for name in learned}
     found = people.report(X=some, y="pay")
     assert found.given is not None
     assert found.given.n_learned == 50
     assert "50 of the 350 rows given" in topics(found)["leakage"]
     assert people.report(X=new, y="pay").given.n_learned == 0
+
+
+def test_no_drift_between_halves_that_are_alike(people: NaiveBayes) -> None:
+    found = people.report(X=table(2000, seed=4), y="pay")
+    assert found.given is not None
+    assert found.given.between_halves == []
 
 
 @pytest.mark.parametrize("chunk", [None, 100, 1000])
@@ -106,9 +113,6 @@ def test_drift_between_halves(people: NaiveBayes, chunk: int | None) -> None:
     found = people.report(X=rows, y=labels) if chunk is None else people.report(X=chunks())
     assert found.given is not None
     assert [change.what for change in found.given.between_halves] == ["noise"]
-    still = people.report(X=table(2000, seed=4), y="pay")
-    assert still.given is not None
-    assert still.given.between_halves == []
 
 
 def test_drift_since_training(people: NaiveBayes) -> None:
@@ -129,8 +133,8 @@ def test_training_rows_have_no_order(people: NaiveBayes) -> None:
 
 def test_rare_and_unrecognised_classes() -> None:
     rng = np.random.default_rng(0)
-    labels = np.array(["a"] * 200 + ["b"] * 200 + ["rare"] * 3)
-    found = NaiveBayes().fit(rng.normal(size=(403, 2)), labels).report()
+    labels = np.array(["a"] * 80 + ["b"] * 80 + ["rare"] * 3)
+    found = NaiveBayes().fit(rng.normal(size=(163, 2)), labels).report()
     assert "rare" in topics(found)["classes"]
 
 
@@ -144,7 +148,7 @@ def test_a_model_that_is_no_better_than_guessing(people: NaiveBayes) -> None:
 
 
 def test_doubtful_labels_are_those_that_were_changed() -> None:
-    rows, labels = split(table(600, seed=7))
+    rows, labels = split(table(300, seed=7))
     sure = np.flatnonzero((rows["age"] > 55) & (labels == "high") & (rows["job"] == "smith"))[:3]
     changed = labels.copy()
     changed[sure] = "low"
@@ -154,7 +158,7 @@ def test_doubtful_labels_are_those_that_were_changed() -> None:
     assert set(rows["age"][sure]) <= set(ages)
     assert [one.rank for one in doubts] == sorted(one.rank for one in doubts)
     out_of_fold = found.reported.model.out_of_fold
-    own = out_of_fold.log_probability[np.arange(600), out_of_fold.seen.batch.classes]
+    own = out_of_fold.log_probability[np.arange(300), out_of_fold.seen.batch.classes]
     assert doubts[0].rank == own.min()
     assert all(np.exp(one.log_probability.max()) >= SUSPECT_PROBABILITY for one in doubts)
 
@@ -206,7 +210,7 @@ def test_before_and_after(people: NaiveBayes) -> None:
     model, data = people.model_.classifier, people.model_.read(rows)
     scores = model.scorer.posterior(data, people.model_.kernels, logarithm=True)
     places = np.searchsorted(people.classes_, labels)
-    expected = Report.of(scores, places.astype(np.int32), np.ones(300), people.classes_)
+    expected = Evaluation.of(scores, places.astype(np.int32), np.ones(300), people.classes_)
     assert found.given is not None
     assert found.given.plain is not None
     assert found.given.plain.log_loss == pytest.approx(expected.log_loss)
@@ -223,7 +227,7 @@ def test_pictures_are_shares(people: NaiveBayes) -> None:
             assert (part >= -1e-12).all()
             assert (part.sum(axis=0) <= 1 + 1e-9).all()
             assert (part.sum(axis=0) > 0.9).all()
-    rows = table(600)
+    rows = table(N_ROWS)
     job = looks.pictures["job"]
     high = [job for job, pay in zip(rows["job"], rows["pay"], strict=True) if pay == "high" and job is not None]
     counted = dict(zip(job.values, job.counted[:, 0].tolist(), strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
+from tiers import every
 
 from candide import NaiveBayes, TextNB
 from candide.report.markup import escape_text, user_text
@@ -43,7 +43,7 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+@every("text", NASTY)
 def test_text_of_a_user(text: str) -> None:
     written = user_text(text)
     page = check_fragment(written)
@@ -62,9 +62,9 @@ def test_names_of_columns_classes_and_values() -> None:
     names = [text or "empty" for text in NASTY]
     names[-1] = "blank"
     rng = np.random.default_rng(0)
-    labels = np.array([storable(name) for name in names], dtype=object)[rng.integers(0, len(names), 400)]
+    labels = np.array([storable(name) for name in names], dtype=object)[rng.integers(0, len(names), 120)]
     rows = {
-        storable(name): np.where(rng.random(400) < 0.5, labels, labels[::-1]) if i % 2 else rng.normal(size=400)
+        storable(name): np.where(rng.random(120) < 0.5, labels, labels[::-1]) if i % 2 else rng.normal(size=120)
         for i, name in enumerate(names)
     }
     model = NaiveBayes().fit(rows, labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
@@ -53,6 +54,13 @@ def test_views_of_strings_become_strings(tmp_path: Path, how: str) -> None:
         pytest.skip("this version of pyarrow does not write views of strings")
     source = candide.read(path)
     assert pa.types.is_string(source.to_table()["text"].type) or pa.types.is_large_string(source.schema.field(0).type)
+
+
+def test_arrow_files_of_polars(tmp_path: Path) -> None:
+    """Texts and categories are views of strings there."""
+    table = {"text": ["a", None], "city": ["Rome", "Paris"]}
+    pl.DataFrame(table, {"text": pl.String, "city": pl.Categorical}).write_ipc(tmp_path / "a.feather")
+    assert candide.read(tmp_path / "a.feather").to_table().to_pydict() == table
 
 
 def test_some_columns(tmp_path: Path) -> None:

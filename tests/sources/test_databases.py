@@ -6,13 +6,15 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
+from tiers import late
 
 import candide
 from candide.exceptions import ParameterError, SourceError
 
 from .files import write
+
+duckdb = late("duckdb")
 
 ROWS = [("free entry", "spam", 1.5), (None, "ham", None), ("noon", "ham", 2.0)]
 

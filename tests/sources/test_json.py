@@ -14,7 +14,8 @@ from candide.exceptions import SourceError
 from .files import COMPRESSIONS, json_lines, write
 
 GOOD = {"n": 1, "text": "née\nhere"}
-MANY = 25_000
+# More than ``short_sample``, and more than the engine reads at once.
+MANY = 2_500
 
 
 def test_lines(tmp_path: Path) -> None:
@@ -67,6 +68,7 @@ def test_compressed(tmp_path: Path, ending: str) -> None:
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.usefixtures("short_sample")
 def test_bad_row(tmp_path: Path, line: str, message: str, newline: str) -> None:
     content = json_lines(*[GOOD] * MANY, line, GOOD).replace("\n", newline)
     path = write(tmp_path / "a.jsonl", content)

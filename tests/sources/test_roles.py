@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tiers import every
 
 import candide
 from candide.exceptions import InputError, ParameterError
@@ -24,7 +25,7 @@ def roles(table: dict[str, Any], /, **asked: Any) -> Roles:
     return infer_roles(RequestedRoles(**asked), pa.table(table))
 
 
-@pytest.mark.parametrize(
+@every(
     "name",
     ["label", "Label", "CLASS", "target", "category", "y", "spam", "outcome", "is_spam", "is spam", "star_label"],
 )

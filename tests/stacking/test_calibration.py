@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from tiers import tries
 
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Floats, Positions
@@ -277,6 +278,7 @@ def test_cross_fitting_leaves_each_fold_out() -> None:
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])
+@tries(12)
 @given(rows=scored_rows())
 def test_cross_fitting_takes_any_scores(method: str | None, rows: Scored) -> None:
     assert_probabilities(cross_fitted(method, *rows), rows.scores.shape)

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tiers import every
 
 from candide.exceptions import ForgetError
 from candide.kernels import Kernels
@@ -47,8 +48,8 @@ def test_zero_is_in_no_cell_below_it() -> None:
     assert cells.high[-1] == -5e-324
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e9, -1e9])
-@pytest.mark.parametrize("scale", [1.0, 1e-290, 1e290])
+@every("offset", [0.0, 1e9, -1e9])
+@every("scale", [1.0, 1e-290, 1e290])
 def test_resolution_follows_the_column(offset: float, scale: float) -> None:
     """Where numbers are dense, cells hold no more than a few thousandths of them."""
     x = (offset + np.random.default_rng(0).normal(size=50_000)) * scale
@@ -92,7 +93,7 @@ def test_many_classes_take_no_more_room_than_rows() -> None:
     assert doubled.count.nnz == grid.count.nnz
 
 
-@pytest.mark.parametrize("dtype", ["f4", "i8", "i1", "u2", "?"])
+@every("dtype", ["f4", "i8", "i1", "u2", "?"])
 def test_types_are_read_as_they_are(dtype: str) -> None:
     """The same cells as those of the numbers as doubles."""
     x = np.random.default_rng(3).normal(size=300).astype(dtype) if dtype == "f4" else np.arange(300).astype(dtype)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from scipy.sparse import csr_array
+from tiers import every
 
 from candide.kernels.layouts import Dense, Sparse
 from candide.statistics.hashing import ABOVE_ALL, row_hashes
@@ -68,7 +68,7 @@ def test_every_hash_is_below_the_highest_threshold() -> None:
     assert (row_hashes(Dense.of(values)) < ABOVE_ALL).all()
 
 
-@pytest.mark.parametrize(
+@every(
     "alike",
     [
         [1, 1.0, True, np.bool_(True), np.int8(1), np.float32(1), np.uint64(1)],
@@ -79,7 +79,6 @@ def test_every_hash_is_below_the_highest_threshold() -> None:
         [2**60 + 1, np.int64(2**60 + 1), np.uint64(2**60 + 1)],
         [b"ash", np.bytes_(b"ash")],
     ],
-    ids=["ones", "zeros", "missing", "texts", "large", "beyond-doubles", "bytes"],
 )
 def test_equal_labels_have_equal_hashes(alike: list[Any]) -> None:
     assert len({hash_of("x", label) for label in alike}) == 1
@@ -92,7 +91,7 @@ def test_different_labels_have_different_hashes() -> None:
     assert hash_of("\ud800") != hash_of("\ud801")
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", "O"])
+@every("dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", "O"])
 def test_the_type_of_a_column_does_not_matter(dtype: str) -> None:
     values = np.array([[0, 1, 1], [1, 0, 1]])
     expected = row_hashes(Dense.of(values.astype(np.float64)))
@@ -124,7 +123,7 @@ def test_zeros_that_are_stored_do_not_count() -> None:
     np.testing.assert_array_equal(row_hashes(Sparse.of(csr_array(dense))), expected)
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (3, 40_000), (40_000, 1)])
+@every("shape", [(0, 3), (1, 1), (3, 40_000), (40_000, 1)])
 def test_any_shape(shape: tuple[int, int]) -> None:
     """Also rows wider than a block, and more rows than one holds."""
     values = np.random.default_rng(0).integers(0, 1000, shape).astype(np.float64)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from tiers import every
 
 from candide.data.categories import read_categories
 from candide.exceptions import ForgetError, MergeError
@@ -52,7 +53,7 @@ def test_no_rows() -> None:
     assert empty.merge(sample_of([[1.0, 2.0, 3.0]])).multiplicity.tolist() == [1]
 
 
-@pytest.mark.parametrize("budget", [0, 7, 8, 1000])
+@every("budget", [0, 7, 8, 1000])
 def test_one_row(budget: int) -> None:
     sample = sample_of([[3.0]], budget=budget)
     assert len(sample.weight) == (budget >= 8)

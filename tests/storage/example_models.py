@@ -70,14 +70,14 @@ def codes(model: Any) -> Case:
 
 
 def table(model: Any) -> Case:
-    frame = pd.DataFrame(X_IRIS.copy(), columns=list("abcd"))
+    frame = pd.DataFrame(X_IRIS[:, :3].copy(), columns=list("abc"))
     frame["day"] = pd.date_range("2020-01-01", periods=150)
     frame["job"] = ["cook", "smith", None] * 50
     frame["member"] = np.arange(150) % 7 > 2
     frame.loc[3:9, "b"] = np.nan
-    order = np.random.default_rng(0).permutation(150)
+    order = np.random.default_rng(0).permutation(150)[:100]
     frame, labels = frame.iloc[order].reset_index(drop=True), NAMES[Y_IRIS][order]
-    return Case(model.fit(frame[:140], labels[:140]), frame[:140], labels[:140], (frame[140:], labels[140:]))
+    return Case(model.fit(frame[:90], labels[:90]), frame[:90], labels[:90], (frame[90:], labels[90:]))
 
 
 def table_with_texts(model: Any) -> Case:
@@ -143,17 +143,19 @@ _MADE: dict[str, Callable[[], Case]] = {
     "table order 1": lambda: table(
         NaiveBayes(order=1, class_prior={"setosa": 0.2, "versicolor": 0.3, "virginica": 0.5})
     ),
-    "table block": lambda: table(NaiveBayes(columns={("a", "b"): "multivariate_normal", "c": ("bins", {"n_bins": 4})})),
+    "table block": lambda: table(
+        NaiveBayes(columns={("a", "b"): "multivariate_normal", "c": ("bins", {"n_bins": 4})}, order=0)
+    ),
     "table block prior": lambda: table(NaiveBayes(columns={("a", "b"): _WISHART}, stacking=None)),
-    "table isotonic": lambda: table(NaiveBayes(calibrate="isotonic", missing="category")),
-    "table of texts": lambda: table_with_texts(NaiveBayes(columns={"text": "text"})),
-    "table of numbers": lambda: numbers(NaiveBayes()),
+    "table isotonic": lambda: table(NaiveBayes(calibrate="isotonic", missing="category", order=0)),
+    "table of texts": lambda: table_with_texts(NaiveBayes(columns={"text": "text"}, order=0)),
+    "table of numbers": lambda: numbers(NaiveBayes(order=1)),
     "text": lambda: texts(TextNB()),
     "text three classes": lambda: topics(TextNB()),
     "text refined": lambda: texts(TextNB(refine=True)),
     "text named": lambda: texts(TextNB(buckets=None)),
     "text few buckets": lambda: texts(TextNB(buckets=8)),
-    "text some looks": lambda: texts(TextNB(looks=["words", "places"])),
+    "text some looks": lambda: texts(TextNB(feature_sets=["words", "places"])),
     "text half labelled": lambda: half_labelled(TextNB(unlabeled="em")),
     "text ignored": lambda: half_labelled(TextNB(unlabeled="sfe", family="multinomial")),
     "text multinomial": lambda: texts(TextNB("multinomial", ngrams=2)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -68,35 +67,24 @@ def assert_same(before: Content, after: Content) -> None:
         np.testing.assert_array_equal(other.arrays[name], array, err_msg=name, strict=True)
 
 
-def answers(model: Any, rows: Any) -> Any:
-    return model.predict_proba(rows)
-
-
 @LEARNING
-def test_learning_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
-    case = EXAMPLES[name]()
-    again = stored(case.model, tmp_path / "model.candide", sample=True)
-    for model in (case.model, again):
-        model.partial_fit(*case.more)
-    np.testing.assert_array_equal(answers(again, case.X), answers(case.model, case.X))
-
-
-@LEARNING
-def test_forgetting_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
+def test_a_loaded_model_forgets_and_learns_as_the_saved_one(name: str, tmp_path: Path) -> None:
     case = EXAMPLES[name]()
     again = stored(case.model, tmp_path / "model.candide", sample=True)
     for model in (case.model, again):
         model.forget(case.X[:5], case.y[:5])
-    np.testing.assert_array_equal(answers(again, case.X), answers(case.model, case.X))
+    np.testing.assert_array_equal(again.predict_proba(case.X), case.model.predict_proba(case.X))
+    for model in (case.model, again):
+        model.partial_fit(*case.more)
+    np.testing.assert_array_equal(again.predict_proba(case.X), case.model.predict_proba(case.X))
 
 
 @LEARNING
-def test_merging_goes_on_as_if_nothing_had_happened(name: str, tmp_path: Path) -> None:
-    case = EXAMPLES[name]()
-    other = stored(EXAMPLES[name]().model, tmp_path / "other.candide", sample=True)
-    again = stored(case.model, tmp_path / "model.candide", sample=True)
+def test_loaded_models_are_merged_as_the_saved_ones(name: str, tmp_path: Path) -> None:
+    case, path = EXAMPLES[name](), tmp_path / "model.candide"
+    again, other = stored(case.model, path, sample=True), estimator_of(read_model(path))
     expected = merge([case.model, EXAMPLES[name]().model])
-    np.testing.assert_array_equal(answers(merge([again, other]), case.X), answers(expected, case.X))
+    np.testing.assert_array_equal(merge([again, other]).predict_proba(case.X), expected.predict_proba(case.X))
 
 
 @pytest.mark.parametrize("name", ["gaussian names", "table", "text", REFINED])

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
+from tiers import every
 
 import candide
 from candide import exceptions, training
@@ -20,7 +21,7 @@ from candide.specs import SPECS, spec_class
 ROWS, LABELS = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
 
 
-@pytest.mark.parametrize("name", SPECS)
+@every("name", SPECS)
 def test_a_spec_has_the_parameters_of_its_estimator(name: str) -> None:
     """The same names and defaults."""
     spec = spec_class(name)().parameters
@@ -29,7 +30,7 @@ def test_a_spec_has_the_parameters_of_its_estimator(name: str) -> None:
     assert spec.keys() - parameters.keys() <= {"force_alpha"}
 
 
-@pytest.mark.parametrize("name", SPECS)
+@every("name", SPECS)
 def test_not_fitted(name: str) -> None:
     with pytest.raises(NotFittedError, match="not fitted yet"):
         getattr(candide, name)().predict(ROWS)
@@ -65,7 +66,7 @@ def test_score_is_the_share_of_right_rows() -> None:
     assert table.score({"a": [1.0, 9.0], "b": ["low", "low"]}, y="b") == 0.5
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+@every("copied", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 def test_copies(copied) -> None:
     model = candide.MultinomialNB().fit([[1.0, 2.0], [2.0, 0.0]], ["a", "b"])
     again = copied(model)
@@ -96,7 +97,7 @@ def test_measure_of_nothing() -> None:
         model.evaluate(ROWS[:1], ["middle"])
 
 
-@pytest.mark.parametrize("begin", [0, 1, 2, 5, 9])
+@every("begin", [0, 1, 2, 5, 9])
 def test_groups_end_at_the_same_rows_wherever_a_pass_begins(begin: int) -> None:
     """Also where rows become larger on the way, so that fewer of them make a group."""
     rng = np.random.default_rng(0)

@@ -55,7 +55,7 @@ def test_small_sums_wait_for_each_other():
     """Else every batch would copy all sums there are."""
     X, y = texts(200)
     states = [TextNB().fit(X[i : i + 5], y[i : i + 5]).model_.classifier.state for i in range(0, 200, 5)]
-    assert any(issparse(look.counts.total) for look in states[0].statistics.looks)
+    assert any(issparse(feature_set.counts.total) for feature_set in states[0].statistics.feature_sets)
     accumulator, main = Accumulator(), []
     for state in states:
         accumulator.add(state)

@@ -13,7 +13,7 @@ from .command import command
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..model.evaluation import Report
+    from ..model.evaluation import Evaluation
     from ..specs import Spec
 
 EXAMPLES = """
@@ -102,9 +102,9 @@ class Field:
             if trainer.model is not None:
                 trainer.flush()
 
-    def reports(self) -> dict[str, Report]:
+    def reports(self) -> dict[str, Evaluation]:
         """Of those that could learn; an error where none could."""
-        found: dict[str, Report] = {}
+        found: dict[str, Evaluation] = {}
         for name, trainer in self.trainers.items():
             began = time.perf_counter()
             with self.session.status(f"weighing {name}"):
@@ -118,7 +118,7 @@ class Field:
         return found
 
 
-def _figures(report: Report) -> dict[str, float]:
+def _figures(report: Evaluation) -> dict[str, float]:
     names = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "brier", "ece")
     return {name: getattr(report, name) for name in names}
 

@@ -69,7 +69,7 @@ def _for_machines(found: Explanation, of: Any, against: Any) -> dict[str, Any]:
     if len(labels) < 2:
         return {**answer, "probabilities": by_class, "terms": []}
     first, second = (labels[place] for place in found.pair(of, against))
-    table = found.evidence(of, against)
+    table = found.contributions(of, against)
     terms = [dict(zip(table, row, strict=True)) for row in table.rows()]
     odds = {"of": first, "against": second, "bits": found.log_odds(of, against)}
     return {**answer, "probabilities": by_class, **odds, "terms": terms}

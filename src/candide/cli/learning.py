@@ -42,7 +42,7 @@ def learn_source(
     """Learn, or forget, all rows of a source. A signal stops at once, or with a checkpoint between two batches."""
     from ..data.arrow_batches import Groups, needed
     from ..kernels._core import set_mmap_threshold
-    from ..model.label_filter import LabelFilter
+    from ..model.labels import LabelFilter
 
     set_mmap_threshold(_LARGE)
     groups = Groups(trainer.spec.group_bytes)

@@ -11,7 +11,7 @@ from rich.text import Text
 from ..printable import printable
 
 if TYPE_CHECKING:
-    from ..model.evaluation import Report
+    from ..model.evaluation import Evaluation
     from ..model.table import Table
 
 # More classes than this make a confusion that nobody reads.
@@ -72,12 +72,12 @@ def _cell(value: Any) -> Text:
     )
 
 
-def of_honest(report: Report) -> list[Any]:
+def of_honest(report: Evaluation) -> list[Any]:
     """How good a model is, by the rows it learned from."""
     return of_report(report, f"honest accuracy: {report.n_rows:,} rows, each by a model that never saw it")
 
 
-def of_report(report: Report, title: str) -> list[Any]:
+def of_report(report: Evaluation, title: str) -> list[Any]:
     """Accuracy, log-loss and the rest; and what was taken for what."""
     lines = picture(title, "", "")
     lines.show_header = False
@@ -88,7 +88,7 @@ def of_report(report: Report, title: str) -> list[Any]:
     return [lines, of_confusion(report)]
 
 
-def of_confusion(report: Report) -> Picture:
+def of_confusion(report: Evaluation) -> Picture:
     """True classes down, answers across; of many classes the most frequent mistakes."""
     labels = [str(label) for label in report.per_class["class"].tolist()]
     if len(labels) > _MOST_CLASSES:
@@ -101,7 +101,7 @@ def of_confusion(report: Report) -> Picture:
     return shown
 
 
-def _mistakes(report: Report, labels: list[str]) -> Picture:
+def _mistakes(report: Evaluation, labels: list[str]) -> Picture:
     shown = picture("the most frequent mistakes", "true", "answered", "rows", right=("rows",))
     wrong = report.confusion.copy()
     for place in range(len(labels)):

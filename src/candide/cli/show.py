@@ -28,7 +28,7 @@ def show(
     shared: options.Shared,
 ) -> None:
     """Show what a model is, what it was trained on, how good it honestly is and what it looks at."""
-    from ..model.text_summary import by_look
+    from ..model.text_summary import by_feature_set
     from .pictures import of_honest, of_summary, of_table
     from .reading import open_model
     from .training_report import summary_of, telling_words
@@ -38,7 +38,7 @@ def show(
     lines: list[Any] = [_origin(fitted)]
     summary = summary_of(fitted)
     if summary is not None:
-        lines += of_summary(by_look(summary) if fitted.spec.reads_texts else summary, "what it looks at")
+        lines += of_summary(by_feature_set(summary) if fitted.spec.reads_texts else summary, "what it looks at")
     if fitted.has_loo:
         lines += of_honest(fitted.loo)
     if fitted.spec.reads_texts and words:
@@ -72,7 +72,7 @@ def origin(model: Model) -> dict[str, Any]:
 
 
 def _as_machine(model: Model, words: int, parameters: bool) -> dict[str, Any]:
-    from ..model.telling import telling
+    from ..model.top_features import top_features
     from .training_report import summary_of
 
     found = {
@@ -88,7 +88,7 @@ def _as_machine(model: Model, words: int, parameters: bool) -> dict[str, Any]:
     if summary is not None:
         found["summary"] = dict(summary)
     if model.spec.reads_texts and words:
-        found["top_features"] = dict(telling(model.classifier, words, None, model.kernels))
+        found["top_features"] = dict(top_features(model.classifier, words, None, model.kernels))
     if parameters:
         found["parameters"] = dict(model.parameters())
     return found

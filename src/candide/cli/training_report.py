@@ -81,14 +81,14 @@ def classes_text(model: Model) -> str:
 
 def telling_words(model: Model, n: int = _WORDS) -> Any:
     """The words that speak most for each class; pieces of words where the model hears no words."""
-    from ..model.telling import telling
+    from ..model.top_features import top_features
 
     summary = summary_of(model)
     assert summary is not None
     classifier, kernels = model.classifier, model.kernels
-    found = telling(classifier, n, "words" if "words" in summary["look"].tolist() else None, kernels)
+    found = top_features(classifier, n, "words" if "words" in summary["feature_set"].tolist() else None, kernels)
     if not found.n_rows:
-        found = telling(classifier, n, None, kernels)
+        found = top_features(classifier, n, None, kernels)
     table = picture("the most informative words of each class, the best first", "class", "words")
     words: dict[Any, list[str]] = {}
     for label, token in zip(found["class"].tolist(), found["token"].tolist(), strict=True):

@@ -18,8 +18,8 @@ class Settled:
 def cluster_of(X: Any) -> Cluster | None:
     """Where rows are, if they are not here; asked without importing anything for rows that are."""
     if isinstance(X, Settled):
-        settled: Any = X
-        rows: Cluster = settled
+        resolved: Any = X
+        rows: Cluster = resolved
         return rows
     module = type(X).__module__
     # Mostly NumPy's, pandas' or none: a test of the first letter is enough.

@@ -12,8 +12,7 @@ from ..data.column_selection import Roles
 from ..data.labeled_rows import is_unlabeled
 from ..exceptions import InputError
 from ..model.accumulator import PartialState
-from .answers import columns
-from .rows import Answerer, Chunk, Counter
+from .rows import Answerer, Chunk, Counter, columns
 from .work import Labelled, Share, counted, scored
 
 

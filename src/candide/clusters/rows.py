@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from ..data.column_selection import Roles, did_you_mean, quote_names
 from ..exceptions import InputError
 from ..kernels.layouts import Array
@@ -121,3 +123,44 @@ def check_name(name: Any, what: str, names: Iterable[Any]) -> None:
     if name not in names:
         hint = did_you_mean(name, names, "pass one of these")
         raise InputError(f"{what} is {name!r}, and X has no such column; it has {quote_names(names)}; {hint}")
+
+
+_SAID = {"predict_proba": "p({})", "predict_log_proba": "log p({})"}
+
+
+def column_names(model: Answerer, verb: str) -> list[str]:
+    """``prediction``, or one column for each class. They take the place of columns that have their names."""
+    return ["prediction"] if verb == "predict" else [_SAID[verb].format(label) for label in model.classes.tolist()]
+
+
+def columns(model: Answerer, verb: str, X: Any, n_rows: int) -> dict[str, Array]:
+    """By their names; of no rows too."""
+    names = column_names(model, verb)
+    if verb == "predict":
+        return {names[0]: model.predict(X) if n_rows else model.classes[:0]}
+    said = getattr(model, verb)(X) if n_rows else np.zeros((0, len(names)))
+    return {name: np.ascontiguousarray(column) for name, column in zip(names, said.T, strict=True)}
+
+
+class ArrowRows(FirstRows):
+    """Tables, columns of texts, or matrices that were made of a table."""
+
+    def _empty(self, X: Any) -> list[str]:
+        import pyarrow as pa
+
+        names = X.column_names if isinstance(X, pa.Table) else []
+        return [name for name in names if X.column(name).null_count == X.num_rows]
+
+    def _joined(self, chunks: Sequence[Chunk]) -> Chunk:
+        X, y, weight = (_concatenate_labeled([chunk[i] for chunk in chunks]) for i in range(3))
+        return X, y, weight
+
+
+def _concatenate_labeled(pieces: list[Any]) -> Any:
+    import pyarrow as pa
+
+    if len(pieces) == 1 or pieces[0] is None:
+        return pieces[0]
+    if any(isinstance(piece, np.ndarray) for piece in pieces):
+        return np.concatenate([np.asarray(piece) for piece in pieces])
+    return pa.concat_tables(pieces) if isinstance(pieces[0], pa.Table) else pa.concat_arrays(pieces)

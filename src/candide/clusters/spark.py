@@ -14,9 +14,7 @@ from ..data.column_selection import Roles
 from ..exceptions import InputError, MissingPackage
 from ..model.accumulator import PartialState, merge_partial_states
 from . import spark_tasks as tasks
-from .answers import column_names
-from .arrow_rows import ArrowRows
-from .rows import Answerer, Casting, Chunk, Counter, SpreadRows, check_name
+from .rows import Answerer, ArrowRows, Casting, Chunk, Counter, SpreadRows, check_name, column_names
 from .spark_tasks import PACKED, answer_type, loaded
 from .work import share_right
 

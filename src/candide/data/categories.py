@@ -234,16 +234,16 @@ def _look_up_column(column: Array, name: str, lookup: Lookup, kernels: Kernels) 
     return codes
 
 
-def check_same_type(asked: Array, learned: Array, name: str) -> bool:
+def check_same_type(queried: Array, learned: Array, name: str) -> bool:
     """Return whether a column has labels of the type seen in training; warn if not.
 
     '1' is not 1: all values of a column of another type are unseen, which is most likely a mistake.
     """
-    kinds = [{label_type(label) for label in labels.tolist()} for labels in (asked, learned)]
+    kinds = [{label_type(label) for label in labels.tolist()} for labels in (queried, learned)]
     if not all(kinds) or kinds[0] & kinds[1]:
         return True
     warn(
-        f"{name} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
+        f"{name} holds values such as {queried.tolist()[0]!r}, but was learned with values such as "
         f"{learned.tolist()[0]!r}, so none of them is known; pass the type that was learned"
     )
     return False
@@ -257,10 +257,10 @@ def warn_if_all_unseen(column: Column, learned: Array) -> None:
     """Warn if no category of a column was seen in training and the types differ or the rows are many.
 
     >>> import warnings
-    >>> asked = Column("city", "category", np.array([0], dtype=np.int32), np.array([3]))
+    >>> column = Column("city", "category", np.array([0], dtype=np.int32), np.array([3]))
     >>> with warnings.catch_warnings(record=True) as found:
     ...     warnings.simplefilter("always")
-    ...     warn_if_all_unseen(asked, np.array(["Paris", "Rome"]))
+    ...     warn_if_all_unseen(column, np.array(["Paris", "Rome"]))
     >>> print(found[0].message)
     column 'city' holds values such as 3, but was learned with values such as 'Paris', so none of them is known; pass \
 the type that was learned
@@ -269,11 +269,11 @@ the type that was learned
     known = column.values[column.values >= 0]
     if not len(known) or not len(learned) or (Index(column.labels).positions_in(Index(learned))[known] >= 0).any():
         return
-    asked, name = column.labels[np.unique(known)], f"column {column.name!r}"
-    if not check_same_type(asked, learned, name) or len(known) < _MIN_UNSEEN_ROWS:
+    queried, name = column.labels[np.unique(known)], f"column {column.name!r}"
+    if not check_same_type(queried, learned, name) or len(known) < _MIN_UNSEEN_ROWS:
         return
     warn(
-        f"{name} holds values such as {asked.tolist()[0]!r}, but was learned with values such as "
+        f"{name} holds values such as {queried.tolist()[0]!r}, but was learned with values such as "
         f"{learned.tolist()[0]!r}, and none of {len(known)} rows has one that is known; check how they are written"
     )
 
@@ -281,8 +281,8 @@ the type that was learned
 def unseen_categories(column: Column, learned: Array) -> dict[Any, int]:
     """Return the categories of a column that were not seen in training, with the number of rows of each.
 
-    >>> asked = Column("city", "category", np.array([0, 1, 0], dtype=np.int32), np.array(["Oslo", "Rome"]))
-    >>> unseen_categories(asked, np.array(["Paris", "Rome"]))
+    >>> column = Column("city", "category", np.array([0, 1, 0], dtype=np.int32), np.array(["Oslo", "Rome"]))
+    >>> unseen_categories(column, np.array(["Paris", "Rome"]))
     {'Oslo': 2}
     """
     assert column.labels is not None

@@ -168,8 +168,8 @@ def _fill_series(series: Any, filling: Imputation) -> Any:
 def _scatter(series: Any, places: Array, guesses: list[Any]) -> Any:
     import narwhals.stable.v2 as nw
 
-    if series.implementation.is_polars() and series.dtype == nw.Categorical:
-        # Polars before 1.32 cannot write texts into a categorical column.
+    if series.implementation.is_polars() and series.dtype in (nw.Categorical, nw.Enum):
+        # Polars before 1.32 cannot write texts into a column of categories: it raises, or leaves them missing.
         texts = series.cast(nw.String).scatter(places, guesses).to_native()
         return nw.from_native(texts.cast(series.to_native().dtype), series_only=True)
     if not series.implementation.is_pyarrow():

@@ -23,7 +23,7 @@ _SUMS = {
     "squares": "SUM({w} * {w})",
     "low": "MIN({w})",
     "high": "MAX({w})",
-    "holes": "COUNT(*) - COUNT({w})",
+    "missing": "COUNT(*) - COUNT({w})",
 }
 
 
@@ -69,10 +69,10 @@ def _placed(table: pa.Table) -> tuple[Index, Array]:
 
 
 def _refuse_odd_weights(table: pa.Table, name: str | None) -> None:
-    low, high, holes = pc.min(table["low"]).as_py(), pc.max(table["high"]).as_py(), pc.max(table["holes"]).as_py()
-    if not holes and (low is None or (low >= 0 and high < np.inf)):
+    low, high, missing = pc.min(table["low"]).as_py(), pc.max(table["high"]).as_py(), pc.max(table["missing"]).as_py()
+    if not missing and (low is None or (low >= 0 and high < np.inf)):
         return
-    odd = "missing" if holes else low if low < 0 else high
+    odd = "missing" if missing else low if low < 0 else high
     raise InputError(
         f"weight={name!r} holds a weight that is {odd}; negative, missing or infinite weights mean nothing here; use 0 "
         "to leave a row out"

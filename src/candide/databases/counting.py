@@ -21,7 +21,7 @@ from ..model.accumulator import Accumulator, summarize
 from ..model.model import Model
 from ..model.state import State
 from ..specs import BoundSpec
-from ..statistics.table import TableStatistics, beside
+from ..statistics.table import TableStatistics, hstack
 from .cells import in_cells
 from .classes import Classes
 from .query import Query
@@ -57,7 +57,7 @@ class Counting:
             parts = {name: self._by_value(name) for name in names}
         else:
             parts = self._numbers(family)
-        statistics: Any = beside([parts[name] for name in names], classes.weight)
+        statistics: Any = hstack([parts[name] for name in names], classes.weight)
         if isinstance(statistics, TableStatistics):
             statistics = replace(statistics, squares=classes.squares)
         return State(classes.index, np.zeros(len(classes.index), dtype=bool), statistics)

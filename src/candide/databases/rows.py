@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..clusters import Settled
-from ..clusters.arrow_rows import ArrowRows
-from ..clusters.rows import Chunk
+from ..clusters.rows import ArrowRows, Chunk
 from ..data.arrow_batches import labelled_cells
 from ..data.column_selection import Roles
 from ..model.accumulator import PartialState

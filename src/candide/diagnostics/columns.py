@@ -67,7 +67,7 @@ def top_features(model: Any, n: int = 10) -> Table:
     out    x0      sun         0.3  1.58496          0.6      2
     """
     fitted = model_of(model)
-    return _information.telling_values(fitted.classifier, fitted.column_names(), whole_number(n, "n"))
+    return _information.top_values(fitted.classifier, fitted.column_names(), whole_number(n, "n"))
 
 
 def unseen_categories(model: Any, X: Any) -> dict[Any, dict[Any, int]]:

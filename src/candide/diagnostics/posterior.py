@@ -8,8 +8,8 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
-from ..model import evidence
-from ..model.evidence import LogOdds, class_place
+from ..model import marginal_likelihood
+from ..model.marginal_likelihood import LogOdds, class_place
 from ..model.model import Model
 from ..model.table import Table
 from .inputs import with_posterior
@@ -37,8 +37,8 @@ def log_marginal_likelihood(model: Any, *, per_column: bool = False) -> Any:
     """
     classifier = with_posterior(model, "log_marginal_likelihood").classifier
     if per_column:
-        return classifier.family.log_evidence(classifier.state.statistics)
-    return classifier.family.total_log_evidence(classifier.state.statistics)
+        return classifier.family.log_marginal_likelihood(classifier.state.statistics)
+    return classifier.family.total_log_marginal_likelihood(classifier.state.statistics)
 
 
 def bayes_factors(model: Any) -> Table:
@@ -47,7 +47,7 @@ def bayes_factors(model: Any) -> Table:
     ``log_bayes_factor`` above 0 favors a column that depends on the class; above 3 strongly so.
     """
     fitted = with_posterior(model, "bayes_factors")
-    return evidence.bayes_factors(fitted.classifier, fitted.column_names())
+    return marginal_likelihood.bayes_factors(fitted.classifier, fitted.column_names())
 
 
 def intervals(model: Any, level: float = 0.95) -> Table:
@@ -57,7 +57,7 @@ def intervals(model: Any, level: float = 0.95) -> Table:
     pseudo-count of 0), under Jeffreys' for shares and rates, and the one of the classical intervals for normals.
     """
     fitted = with_posterior(model, "intervals")
-    return evidence.intervals(fitted.classifier, fitted.column_names(), level)
+    return marginal_likelihood.intervals(fitted.classifier, fitted.column_names(), level)
 
 
 def log_odds(model: Any, X: Any, of: Any = None, against: Any = None) -> LogOdds:
@@ -83,7 +83,7 @@ def log_odds(model: Any, X: Any, of: Any = None, against: Any = None) -> LogOdds
     fitted = with_posterior(model, "log_odds")
     data = fitted.read(X)
     first, second = _pair(fitted, data, of, against)
-    return evidence.log_odds(fitted.classifier, data, first, second, fitted.kernels)
+    return marginal_likelihood.log_odds(fitted.classifier, data, first, second, fitted.kernels)
 
 
 def _pair(model: Model, data: Any, of: Any, against: Any) -> tuple[Array, Array]:

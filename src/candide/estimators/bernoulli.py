@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from ..kernels.layouts import Floats
 from ..specs.discrete import BernoulliSpec
-from .base import CountNB
+from .base import BaseNB, feature_count
 from .from_counts import given_model, ready_model
-from .given_tables import column_names, presences, read_table
+from .given_tables import presences, read_table
 
 
-class BernoulliNB(CountNB):
+class BernoulliNB(BaseNB):
     """Naive Bayes for columns that are on or off; absence counts as evidence too.
 
     A drop-in for ``sklearn.naive_bayes.BernoulliNB``. Both probabilities come from their own counts, so none is lost to
@@ -51,6 +51,8 @@ class BernoulliNB(CountNB):
     """
 
     _spec_type = BernoulliSpec
+    _poor_score: ClassVar[bool] = True
+    feature_count_ = feature_count
 
     def __init__(
         self,
@@ -109,8 +111,7 @@ class BernoulliNB(CountNB):
         well   test        1   0.05         0.05
         """
         statistics = presences(read_table(probability, "probability", most=1.0))
-        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
-        return given_model(cls, statistics, n_features, classes, class_prior, names)
+        return given_model(cls, statistics, (probability,), classes, class_prior, feature_names)
 
     @classmethod
     def from_counts(
@@ -141,8 +142,7 @@ class BernoulliNB(CountNB):
         array([[0.037, 0.963]])
         """
         statistics = presences(count, class_count)
-        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+        return ready_model(cls, statistics, (count,), classes, class_prior, feature_names, settings)
 
     @property
     def feature_log_prob_(self) -> Floats:

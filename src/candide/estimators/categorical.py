@@ -9,9 +9,10 @@ import numpy as np
 from ..kernels.layouts import Array, Floats
 from ..priors import Dirichlet
 from ..specs.categorical import CategoricalSpec, priors_by_column
-from .base import BaseNB, read_only
+from .base import BaseNB
 from .from_counts import given_model, ready_model
 from .given_tables import category_counts, category_shares, table_categories
+from .model_estimator import read_only
 
 
 class CategoricalNB(BaseNB):
@@ -59,6 +60,7 @@ class CategoricalNB(BaseNB):
     """
 
     _spec_type = CategoricalSpec
+    _poor_score: ClassVar[bool] = True
     _positive_only: ClassVar[bool] = True
     _input_tags: ClassVar[dict[str, bool]] = {"categorical": True, "string": True, "sparse": False}
 
@@ -129,8 +131,7 @@ class CategoricalNB(BaseNB):
         categories = table_categories(categories, tables)
         statistics, _ = category_shares(tables, categories)
         values: Any = "range" if categories is None else "seen"
-        n_features = len(statistics.labels)
-        return given_model(cls, statistics, n_features, classes, class_prior, feature_names, categories=values)
+        return given_model(cls, statistics, (), classes, class_prior, feature_names, categories=values)
 
     @classmethod
     def from_counts(
@@ -174,7 +175,7 @@ class CategoricalNB(BaseNB):
         if not statistics.count.any(axis=0).all():
             # So that the smoothing does not change when rows are forgotten, and with them values that nobody saw.
             settings.setdefault("min_categories", np.diff(statistics.offsets))
-        return ready_model(cls, statistics, len(statistics.labels), classes, class_prior, feature_names, settings)
+        return ready_model(cls, statistics, (), classes, class_prior, feature_names, settings)
 
     @property
     def n_categories_(self) -> Array:
@@ -199,11 +200,6 @@ class CategoricalNB(BaseNB):
         """log θ of each value in each class, one table per column."""
         family, statistics = self._parts()
         return list(family.full_log_shares(statistics))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
     def _parts(self) -> tuple[Any, Any]:
         model = self._fitted().classifier

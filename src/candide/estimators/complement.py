@@ -9,12 +9,12 @@ import numpy as np
 from ..exceptions import NotADensity
 from ..kernels.layouts import Floats
 from ..specs.discrete import ComplementSpec
-from .base import CountNB
+from .base import BaseNB, feature_count
 from .from_counts import given_model, ready_model
-from .given_tables import column_names, read_probabilities, sums
+from .given_tables import read_probabilities, sums
 
 
-class ComplementNB(CountNB):
+class ComplementNB(BaseNB):
     """Rennie's complement naive Bayes: a class wins where the other classes explain the row badly.
 
     Suits texts with unequal classes. A drop-in for ``sklearn.naive_bayes.ComplementNB``. Its scores are not log
@@ -50,6 +50,8 @@ class ComplementNB(CountNB):
     """
 
     _spec_type = ComplementSpec
+    _poor_score: ClassVar[bool] = True
+    feature_count_ = feature_count
     _positive_only: ClassVar[bool] = True
 
     def __init__(
@@ -103,8 +105,7 @@ class ComplementNB(CountNB):
                [0.7, 0.3]])
         """
         statistics = sums(read_probabilities(probability), "probability")
-        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
-        return given_model(cls, statistics, n_features, classes, class_prior, names)
+        return given_model(cls, statistics, (probability,), classes, class_prior, feature_names)
 
     @classmethod
     def from_counts(
@@ -130,8 +131,7 @@ class ComplementNB(CountNB):
         array(['ham'], dtype='<U4')
         """
         statistics = sums(count, "count", class_count)
-        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+        return ready_model(cls, statistics, (count,), classes, class_prior, feature_names, settings)
 
     @property
     def sample(self) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from ..model.state import State
 from ..priors import Dirichlet
 from ..specs.schema import Schema
 from .base import BaseNB
+from .given_tables import column_names
 
 Estimator = TypeVar("Estimator", bound=BaseNB)
 
@@ -26,13 +28,16 @@ Estimator = TypeVar("Estimator", bound=BaseNB)
 def ready_model(
     kind: type[Estimator],
     statistics: Any,
-    n_features: int,
+    tables: Sequence[Any],
     classes: Any,
     class_prior: Any,
     feature_names: Any,
     settings: dict[str, Any],
 ) -> Estimator:
-    """A model that has learned ``statistics``, in which the classes stand as in ``classes``: in any order."""
+    """Return an estimator that has learned ``statistics``.
+
+    ``classes`` are the labels of their classes, in any order; ``tables`` may be data frames that name the columns.
+    """
     index, order = _sorted_classes(classes, len(statistics.rows))
     prior_name = kind._spec_type.class_prior_name
     if prior_name in settings:
@@ -40,7 +45,8 @@ def ready_model(
     settings = {name: _setting_in_order(value, order) for name, value in settings.items()}
     estimator = kind(**settings, **{prior_name: _prior_in_order(class_prior, index, order)})
     spec = estimator._spec()
-    schema = Schema(n_features, None if feature_names is None else _read_names(feature_names, n_features))
+    names, n_features = column_names(feature_names, *tables), statistics.n_columns
+    schema = Schema(n_features, None if names is None else _read_names(names, n_features))
     bound = spec.bind(schema)
     if bound.looks_back or spec.compute_loo:
         raise ParameterError(
@@ -57,21 +63,21 @@ def ready_model(
 def given_model(
     kind: type[Estimator],
     statistics: Any,
-    n_features: int,
+    tables: Sequence[Any],
     classes: Any,
     class_prior: Any,
     feature_names: Any,
     **settings: Any,
 ) -> Estimator:
-    """A model with the parameters whose maximum likelihood ``statistics`` are."""
+    """Return an estimator with given parameters, which are the maximum likelihood of ``statistics``."""
     settings["estimate"] = "mle"
-    estimator = ready_model(kind, statistics, n_features, classes, class_prior, feature_names, settings)
+    estimator = ready_model(kind, statistics, tables, classes, class_prior, feature_names, settings)
     estimator.model_ = replace(estimator.model_, has_given_parameters=True)
     return estimator
 
 
 def _sorted_classes(classes: Any, n_classes: int) -> tuple[Index, Array]:
-    """The labels in order, and where each stood in the list that was given."""
+    """Return the labels in sorted order, and the position of each in ``classes``."""
     if classes is None:
         return Index(np.arange(n_classes)), np.arange(n_classes)
     labels = label_array(classes)
@@ -85,7 +91,7 @@ def _sorted_classes(classes: Any, n_classes: int) -> tuple[Index, Array]:
 
 
 def _prior_in_order(class_prior: Any, index: Index, order: Array) -> Any:
-    """A class prior for the sorted classes from one in the order that was given."""
+    """Return a class prior for the sorted classes from one in the given order."""
     if class_prior is None or isinstance(class_prior, str):
         return class_prior
     if isinstance(class_prior, Dirichlet):
@@ -96,7 +102,7 @@ def _prior_in_order(class_prior: Any, index: Index, order: Array) -> Any:
 
 
 def _setting_in_order(value: Any, order: Array) -> Any:
-    """``alpha`` or a prior, whose rows are classes, for the sorted classes."""
+    """Return ``alpha`` or a prior with a row per class, for the sorted classes."""
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{f.name: _setting_in_order(getattr(value, f.name), order) for f in fields(value)})
     try:
@@ -107,7 +113,7 @@ def _setting_in_order(value: Any, order: Array) -> Any:
 
 
 def _moved(values: Array, order: Array) -> Any:
-    """Values in another order if there is one for each class; if not, whoever uses them will say so."""
+    """Return values in another order if there is one for each class; other shapes are checked where they are used."""
     return values[order] if values.shape == order.shape else values
 
 

@@ -7,9 +7,10 @@ from typing import Any, Literal, Self
 from ..kernels.layouts import Floats
 from ..specs.gaussian import GaussianSpec
 from ..specs.parameters import number
-from .base import BaseNB, read_only
+from .base import BaseNB
 from .from_counts import given_model, ready_model
-from .given_tables import column_names, moments
+from .given_tables import moments
+from .model_estimator import read_only
 
 
 class GaussianNB(BaseNB):
@@ -63,7 +64,7 @@ class GaussianNB(BaseNB):
         The floor.
     prior_ : NormalInverseGamma, Normal or None
         What was believed before data, be it given or taken from the columns; None by maximum likelihood.
-    loo_ : Report
+    loo_ : Evaluation
         Accuracy, log-loss and calibration on rows left out (``compute_loo``).
     staleness_ : float
         The weight learned and forgotten since the calibration was fitted, as a share of the weight it was fitted on.
@@ -133,8 +134,7 @@ class GaussianNB(BaseNB):
         array([[0.5, 0.5]])
         """
         statistics = moments(mean, variance)
-        n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
-        return given_model(cls, statistics, n_features, classes, class_prior, names)
+        return given_model(cls, statistics, (mean, variance), classes, class_prior, feature_names)
 
     @classmethod
     def from_counts(
@@ -174,8 +174,7 @@ class GaussianNB(BaseNB):
         statistics = moments(mean, variance, class_count, number(ddof, "ddof"))
         if settings.get("parameter_prior") is None and settings.get("estimate") in (None, "mle"):
             settings["ddof"] = ddof
-        n_features, names = statistics.mean.shape[1], column_names(feature_names, mean, variance)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+        return ready_model(cls, statistics, (mean, variance), classes, class_prior, feature_names, settings)
 
     @property
     def theta_(self) -> Floats:

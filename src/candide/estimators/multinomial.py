@@ -9,12 +9,12 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
 from ..specs.discrete import MultinomialSpec
-from .base import CountNB
+from .base import BaseNB, feature_count
 from .from_counts import given_model, ready_model
-from .given_tables import column_names, read_probabilities, sums
+from .given_tables import read_probabilities, sums
 
 
-class MultinomialNB(CountNB):
+class MultinomialNB(BaseNB):
     """Naive Bayes for counts that compete, such as the words of a text: each class has shares θ of the columns.
 
     A drop-in for ``sklearn.naive_bayes.MultinomialNB``, where ``alpha=0`` is the exact maximum likelihood. A missing
@@ -61,7 +61,7 @@ class MultinomialNB(CountNB):
         log θ; made when asked for.
     prior_ : Dirichlet
         What was believed before data, a chosen ``alpha`` included.
-    loo_ : Report
+    loo_ : Evaluation
         Accuracy, log-loss and calibration on rows left out (``compute_loo``).
     staleness_ : float
         The weight learned and forgotten since calibration and ``alpha="loo"`` were fitted, as a share of the weight
@@ -76,6 +76,8 @@ class MultinomialNB(CountNB):
     """
 
     _spec_type = MultinomialSpec
+    _poor_score: ClassVar[bool] = True
+    feature_count_ = feature_count
     _positive_only: ClassVar[bool] = True
 
     def __init__(
@@ -114,7 +116,7 @@ class MultinomialNB(CountNB):
         """A model with given θ, taken as they are: ``estimate="mle"``.
 
         It is worth one row per class: so much do further rows change it. Until it learns some, its parameters are
-        certain, so that it refuses ``intervals``, ``log_odds`` and ``log_evidence``.
+        certain, so that it refuses ``intervals``, ``log_odds`` and ``log_marginal_likelihood``.
 
         Parameters
         ----------
@@ -136,8 +138,7 @@ class MultinomialNB(CountNB):
         array([[0.2, 0.8]])
         """
         statistics = sums(read_probabilities(probability), "probability")
-        n_features, names = statistics.total.shape[1], column_names(feature_names, probability)
-        return given_model(cls, statistics, n_features, classes, class_prior, names)
+        return given_model(cls, statistics, (probability,), classes, class_prior, feature_names)
 
     @classmethod
     def from_counts(
@@ -173,8 +174,7 @@ class MultinomialNB(CountNB):
         array([0.20588235, 0.79411765, 0.02970297, 0.97029703])
         """
         statistics = sums(count, "count", class_count)
-        n_features, names = statistics.total.shape[1], column_names(feature_names, count)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+        return ready_model(cls, statistics, (count,), classes, class_prior, feature_names, settings)
 
     def sample(self, n: int = 1, random_state: Any = None, length: Any = 100) -> tuple[Array, Array]:
         """Draw ``n`` rows of counts: ``(X, y)``; ``length`` tokens a row, one number or one per row."""

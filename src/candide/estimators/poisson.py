@@ -8,12 +8,13 @@ import numpy as np
 
 from ..kernels.layouts import Floats
 from ..specs.discrete import PoissonSpec
-from .base import CountNB, read_only
+from .base import BaseNB, feature_count
 from .from_counts import given_model, ready_model
-from .given_tables import column_names, sums
+from .given_tables import sums
+from .model_estimator import read_only
 
 
-class PoissonNB(CountNB):
+class PoissonNB(BaseNB):
     """Naive Bayes for counts of events: in every class each column follows a Poisson distribution of its own.
 
     Unlike ``MultinomialNB``, the columns do not compete: how many events there are in all is evidence too. The rate is
@@ -52,6 +53,8 @@ class PoissonNB(CountNB):
     """
 
     _spec_type = PoissonSpec
+    _poor_score: ClassVar[bool] = True
+    feature_count_ = feature_count
     _positive_only: ClassVar[bool] = True
 
     def __init__(
@@ -103,8 +106,7 @@ class PoissonNB(CountNB):
         array(['quiet', 'busy'], dtype='<U5')
         """
         statistics = sums(rate, "rate")
-        n_features, names = statistics.total.shape[1], column_names(feature_names, rate)
-        return given_model(cls, statistics, n_features, classes, class_prior, names)
+        return given_model(cls, statistics, (rate,), classes, class_prior, feature_names)
 
     @classmethod
     def from_counts(
@@ -135,8 +137,7 @@ class PoissonNB(CountNB):
                [10. ,  5. ]])
         """
         statistics = sums(total, "total", class_count)
-        n_features, names = statistics.total.shape[1], column_names(feature_names, total)
-        return ready_model(cls, statistics, n_features, classes, class_prior, names, settings)
+        return ready_model(cls, statistics, (total,), classes, class_prior, feature_names, settings)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log p(x, class) of each row and class, log x! included."""

@@ -127,7 +127,7 @@ def _ready(kind: Any, fitted: Any, statistics: Any, prior: Any, settings: dict[s
         for name, value in settings.items()
     }
     names = getattr(fitted, "feature_names_in_", None)
-    return ready_model(kind, statistics, fitted.n_features_in_, fitted.classes_, prior, names, given)
+    return ready_model(kind, statistics, (), fitted.classes_, prior, names, given)
 
 
 _READERS = {

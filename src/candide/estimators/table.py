@@ -10,7 +10,7 @@ from .base import BaseNB
 
 
 class NaiveBayes(BaseNB):
-    """Naive Bayes for any table: numbers, categories, counts, dates, texts, with holes, straight from a data frame.
+    """Naive Bayes for tables: numbers, categories, counts, dates and texts, with missing values, from a data frame.
 
     Each column is modelled by what suits it, chosen by exact leave-one-out. Views that look at pairs of columns, at
     triples, and at all numbers together are weighed against the columns in one convex problem on rows left out. That
@@ -60,7 +60,7 @@ class NaiveBayes(BaseNB):
     ----------
     classes_, class_count_, class_prior_
         As in all classifiers.
-    loo_ : Report
+    loo_ : Evaluation
         Accuracy, log-loss, calibration and more, each row judged by a model that never saw it.
     staleness_ : float
         The weight learned and forgotten since the last refit, as a share of the weight at that refit: 0.0 after ``fit``

@@ -9,9 +9,9 @@ from ..exceptions import ParameterError
 from ..kernels.vocabulary import Buckets
 from ..model.model import completed
 from ..model.table import Table
-from ..model.telling import telling
 from ..model.text_size import compact, prune
 from ..model.text_summary import text_summary
+from ..model.top_features import top_features
 from ..model.unlabeled import Unlabeled
 from ..specs.parameters import whole_number
 from ..specs.text import TextSpec, token_counts
@@ -27,7 +27,7 @@ class TextNB(BaseNB):
     Parameters
     ----------
     family : {"auto", "multinomial", "bernoulli", "complement", "polya"}
-        "auto" looks at a text in several ways (words, pairs, places, characters), sorts tokens by how sure it is that
+        "auto" counts several sets of tokens (words, pairs, places, characters), sorts tokens by how sure it is that
         they tell something, and weighs all these by what they say of texts that are left out. The others are what the
         textbooks have. p(text | class) is: tokens drawn one by one from the class's shares; every token present or not;
         shares of all *other* classes, whose scores are no probabilities until calibrated; or tokens drawn from shares
@@ -56,8 +56,8 @@ class TextNB(BaseNB):
         Hash tokens into 2^buckets places instead of keeping a vocabulary. With "auto", tokens of a textbook's model
         have names, and so have the words of family="auto", whose other tokens go to 2^22 places; with None all have
         names; a number is for all but the words of family="auto".
-    looks : list of str, optional
-        Which looks at the texts "auto" takes: some of "words", "pairs of words", "places", "2 or 3 characters" and
+    feature_sets : list of str, optional
+        Which token features "auto" uses: some of "words", "pairs of words", "places", "2 or 3 characters" and
         "4 or 5 characters"; all by default. ``summary()`` shows what each is worth.
     refine : bool, default False
         Let a logistic regression on words and pairs go on from what "auto" says of texts it has not seen: for the last
@@ -75,7 +75,7 @@ class TextNB(BaseNB):
     ----------
     classes_, class_count_, class_prior_
         As in all classifiers.
-    loo_ : Report
+    loo_ : Evaluation
         Accuracy, log-loss, calibration and more, each text judged by a model that never saw it.
     staleness_ : float
         The weight learned and forgotten since the last refit, as a share of the weight at that refit: 0.0 after ``fit``
@@ -120,7 +120,7 @@ class TextNB(BaseNB):
         min_df: int = 1,
         max_features: int | None = None,
         buckets: int | Literal["auto"] | None = "auto",
-        looks: Any = None,
+        feature_sets: Any = None,
         refine: bool = False,
         unlabeled: Literal["drop", "error", "em", "sfe"] = "drop",
         fit_prior: bool = True,
@@ -147,7 +147,7 @@ class TextNB(BaseNB):
         self.min_df = min_df
         self.max_features = max_features
         self.buckets = buckets
-        self.looks = looks
+        self.feature_sets = feature_sets
         self.refine = refine
         self.unlabeled = unlabeled
         self.fit_prior = fit_prior
@@ -179,21 +179,21 @@ class TextNB(BaseNB):
         return self
 
     def summary(self) -> Table:
-        """What each look at the texts is worth: its different tokens, and with "auto" the weights of its bands.
+        """Return for each feature set the number of its tokens, and with "auto" the weights of its bins.
 
-        Band 0 holds the tokens that tell nothing that chance would not, the last those that surely tell something.
+        Bin 0 holds the tokens that are no more informative than chance, the last bin the most significant ones.
         """
         return text_summary(self._fitted().classifier)
 
-    def top_features(self, n: int = 10, look: str | None = None) -> Table:
+    def top_features(self, n: int = 10, feature_set: str | None = None) -> Table:
         """The tokens that identify most of each class's texts, the best first.
 
         Parameters
         ----------
         n : int
             How many of each class.
-        look : str, optional
-            Of this look alone, such as "words"; by default of all that are heard.
+        feature_set : str, optional
+            Limit the table to this feature set, such as "words"; by default all that have weights.
 
         Returns
         -------
@@ -204,22 +204,24 @@ class TextNB(BaseNB):
             ``bits``: what the token says for the class against the mean of all classes; with "auto" in a text of this
             token alone, in longer ones less, by the root of the number of tokens. ``count``: how many texts of the
             class hold it (or how often they do, where a text counts a token more than once). Hashed tokens have the
-            names that training texts give them; when these go (``keep_sample=False``), the names of the heaviest stay.
+            names that training texts give them; when these go (``keep_sample=False``), the names of the top ones stay.
 
         Examples
         --------
         >>> mail = ["win cash now", "win a prize", "lunch at noon", "see you at noon"]
         >>> TextNB("multinomial").fit(mail, ["spam", "spam", "ham", "ham"]).top_features(1)
-        class  look   token  score      bits  count
-        ham    words  at         1  0.696159      2
-        spam   words  win        1  0.888804      2
+        class  feature_set  token  score      bits  count
+        ham    words        at         1  0.696159      2
+        spam   words        win        1  0.888804      2
         """
         model = self._fitted()
         family: Any = model.classifier.bound_spec.family
-        names = [one.name for one in family.looks]
-        if look is not None and look not in names:
-            raise ParameterError(f"look is {look!r}; this model has {', '.join(map(repr, names))}; name one of them")
-        return telling(model.classifier, whole_number(n, "n"), look, model.kernels)
+        names = [one.name for one in family.feature_sets]
+        if feature_set is not None and feature_set not in names:
+            raise ParameterError(
+                f"feature_set is {feature_set!r}; this model has {', '.join(map(repr, names))}; name one of them"
+            )
+        return top_features(model.classifier, whole_number(n, "n"), feature_set, model.kernels)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
@@ -243,16 +245,16 @@ class TextNB(BaseNB):
         return found
 
     def prune(self, *, max_tokens: int | None = None, max_bytes: int | None = None) -> Self:
-        """Drop the rarest tokens, of all looks at the texts, until the others fit. Changes this model.
+        """Drop the rarest tokens, of all feature sets together, until the others fit. Changes this model.
 
         Unlike ``min_df`` and ``max_features`` this loses what was counted, and ``pruned_`` says how much. The model
         goes on to learn, merge and forget, no longer exactly: a token that comes back begins anew, and forgetting
-        passes over what is gone already. Weights of looks and bands stay until they are fitted again (``refit``).
+        passes over what is gone already. Weights of feature sets and bins stay until they are fitted again (``refit``).
 
         Parameters
         ----------
         max_tokens : int, optional
-            Different tokens that stay, of all looks together. Among equals the first in order stay.
+            Different tokens that stay, of all feature sets together. Among equals the first in order stay.
         max_bytes : int, optional
             Bytes of their names and sums. Training texts that the model keeps (``keep_sample``) and a regression
             (``refine``) come on top.
@@ -269,24 +271,24 @@ class TextNB(BaseNB):
             raise ParameterError(
                 f"max_tokens is {max_tokens!r} and max_bytes {max_bytes!r}; a model is pruned to one of them; pass one"
             )
-        if model.state.statistics.looks[0].fixed:
+        if model.state.statistics.feature_sets[0].fixed:
             raise ParameterError("a vocabulary that was given keeps its tokens; pass a shorter one, and fit again")
         if max_bytes is None:
             return self._prune(whole_number(max_tokens, "max_tokens"), "tokens")
         return self._prune(whole_number(max_bytes, "max_bytes"), "bytes")
 
     def compact(self) -> Self:
-        """Drop looks at the texts whose weights are all 0 ("auto"): predictions stay as they are. Changes this model.
+        """Drop feature sets whose weights are all 0 ("auto"): predictions stay as they are. Changes this model.
 
-        From now on the model learns from the looks that are left, and merges with models that have the same ones;
-        ``compacted_`` names those that are gone. Words stay in any case. ``fit`` begins anew, with all looks.
+        The model then learns from the remaining feature sets, and merges with models that have the same ones;
+        ``compacted_`` names those that were dropped. Words always stay. ``fit`` starts again with all feature sets.
 
         Examples
         --------
         >>> from candide import TextNB
         >>> texts = ["free entry, win cash", "see you at lunch", "win a free prize", "lunch is at noon"]
         >>> model = TextNB().fit(texts, ["spam", "ham", "spam", "ham"]).compact()
-        >>> set(model.summary()["look"]).isdisjoint(model.compacted_)
+        >>> set(model.summary()["feature_set"]).isdisjoint(model.compacted_)
         True
         """
         model = self._fitted()
@@ -301,7 +303,7 @@ class TextNB(BaseNB):
 
     @property
     def compacted_(self) -> tuple[str, ...]:
-        """Looks at the texts that ``compact`` has dropped."""
+        """Feature sets at the texts that ``compact`` has dropped."""
         family: Any = self._fitted().classifier.bound_spec.family
         dropped: tuple[str, ...] = family.dropped
         return dropped

@@ -15,7 +15,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 from ..model.classifier import Classifier
-from ..model.evidence import prior_variance
+from ..model.marginal_likelihood import prior_variance
 from .values import or_none
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def one_cell_each(row: Data, *, zeros: bool) -> Data | None:
 
 
 def _alone(column: Array, known: list[int], j: int, zeros: bool) -> Array:
-    """The cell of a column in its own row, and a hole in all others."""
+    """The cell of a column in its own row, and missing values in all others."""
     nothing: Any = None if column.dtype == object else 0.0 if zeros else np.nan
     out = np.full(len(known), nothing, dtype=object if column.dtype == object else np.float64)
     if j in known:

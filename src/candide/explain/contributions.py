@@ -108,8 +108,8 @@ def _of_columns(parts: Parts, row: Any, names: Array) -> Iterator[Term]:
 def token_terms(text: TextLikelihood, row: TextRows, kernels: Kernels, column: Any = None) -> Iterator[Term]:
     """Of one text, by the likelihood of its tokens."""
     parts = text.parts(row, kernels)
-    look, coding = text.known.look, text.known.coding
-    tokens = code_names(tokens_of(look.recipe, row, kernels), coding)
+    feature_set, coding = text.known.feature_set, text.known.coding
+    tokens = code_names(tokens_of(feature_set.tokenizer, row, kernels), coding)
     for i, code in enumerate(parts.columns.tolist()):
         limits = tuple(limit[i] for limit in parts.limits)
         if code != REST:
@@ -197,10 +197,10 @@ class _Table:
         yield Term("rest", shares[-1], value=name, view=name)
         yield from _beyond(limit, name)
 
-    def _of_text(self, view: int, column: int, bands: StackedTokenViews) -> Iterator[Term]:
+    def _of_text(self, view: int, column: int, bins: StackedTokenViews) -> Iterator[Term]:
         """Return the terms of a text column: those of its own stacked views, multiplied by the weight of the column."""
         name, mixture = self.names[column], self.views.weights
-        inner = list(_text(bands, self.likelihood.texts[column], texts_at(self.row, column), self.kernels, name))
+        inner = list(_text(bins, self.likelihood.texts[column], texts_at(self.row, column), self.kernels, name))
         if not inner:
             return
         shares, limit = mixture.weighted_parts(view, np.array([term.scores for term in inner]))
@@ -212,24 +212,24 @@ class _Table:
 def _text(
     views: StackedTokenViews, likelihood: TextLikelihood, text: TextRows, kernels: Kernels, column: Any = None
 ) -> Iterator[Term]:
-    """Tokens of every look that is heard, each with what it says in all bands."""
-    heard = views.without_unused()
-    for name in heard.looks:
-        look = next(one for one in likelihood.family.looks if one.name == name)
-        sums = likelihood.statistics.looks[likelihood.family.looks.index(look)]
-        tokens = code_names(tokens_of(look.recipe, text, kernels), sums.coding)
+    """Yield the tokens of every feature set that has weights, each with its contribution in all bins."""
+    used = views.without_unused()
+    for name in used.feature_sets:
+        feature_set = next(one for one in likelihood.family.feature_sets if one.name == name)
+        sums = likelihood.statistics.feature_sets[likelihood.family.feature_sets.index(feature_set)]
+        tokens = code_names(tokens_of(feature_set.tokenizer, text, kernels), sums.coding)
         codes = np.array(list(tokens), dtype=np.int64)
-        found = likelihood.band_parts(name, codes)
-        total, limit = _banded(heard, name, found.scores)
+        found = likelihood.bin_parts(name, codes)
+        total, limit = _binned(used, name, found.scores)
         for i, code in enumerate(codes[found.known].tolist()):
             token = tokens[code]
             yield Term("token", total[i], column, token.name, name, float(token.times))
         yield from _beyond(limit, name, column)
 
 
-def _banded(views: StackedTokenViews, look: str, scores: Floats) -> tuple[Floats, Floats]:
-    """Tokens' scores in the bands of a look, weighed and added up, ``(tokens, classes)``; and what limits take away."""
-    places = [view for view, name in enumerate(views.names) if name.look == look]
+def _binned(views: StackedTokenViews, feature_set: str, scores: Floats) -> tuple[Floats, Floats]:
+    """Return the weighted sums of tokens' bin scores, ``(tokens, classes)``, and what limits take away from them."""
+    places = [view for view, name in enumerate(views.names) if name.feature_set == feature_set]
     pairs = [views.weights.weighted_parts(view, of_view) for view, of_view in zip(places, scores, strict=True)]
     shares, limits = zip(*pairs, strict=True)
     return np.sum(shares, axis=0), np.sum(limits, axis=0)
@@ -244,11 +244,11 @@ def _beyond(limit: Floats, name: str, column: Any = None) -> Iterator[Term]:
 def _refined(refinement: Refinement, text: TextRows, kernels: Kernels) -> Iterator[Term]:
     """The regression's tokens: their weights over the root of how many they are."""
     found = [
-        (look, weights, code_names(tokens_of(look.recipe, text, kernels), look.coding))
-        for look, weights in zip(refinement.looks, refinement.weights, strict=True)
+        (feature_set, weights, code_names(tokens_of(feature_set.tokenizer, text, kernels), feature_set.coding))
+        for feature_set, weights in zip(refinement.feature_sets, refinement.weights, strict=True)
     ]
     n_tokens = max(1, sum(len(tokens) for _, _, tokens in found))
-    for look, weights, tokens in found:
+    for feature_set, weights, tokens in found:
         for code, token in tokens.items():
             scores = np.asarray(weights[code], dtype=np.float64) / np.sqrt(n_tokens)
-            yield Term("token", scores, value=token.name, view=f"{look.name}, refined", count=float(token.times))
+            yield Term("token", scores, value=token.name, view=f"{feature_set.name}, refined", count=float(token.times))

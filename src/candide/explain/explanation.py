@@ -11,7 +11,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
-from ..model.evidence import class_place
+from ..model.marginal_likelihood import class_place
 from ..model.scorer import leaders_only
 from ..model.table import Table, objects
 from ..stacking.calibration import log_softmax
@@ -73,7 +73,7 @@ class Explanation:
         alive = leaders_only(finite[None], limits, np.isfinite(finite)[None])
         return np.asarray(log_softmax(alive)[0])
 
-    def evidence(
+    def contributions(
         self, of: Any = None, against: Any = None, unit: Unit = "bits", by: By = "term", level: float | None = None
     ) -> Table:
         """What speaks for one class and against another: the terms of their log-odds, the strongest first.
@@ -96,7 +96,7 @@ class Explanation:
             ``term``, ``kind``, ``column``, ``value``, ``view`` and the unit. The sum is the log-odds.
         """
         if by not in ("term", "view", "word"):
-            raise ParameterError(f"by is {by!r}; evidence is shown by 'term', 'view' or 'word'")
+            raise ParameterError(f"by is {by!r}; contributions are shown by 'term', 'view' or 'word'")
         pair, scale = self.pair(of, against), _scale(unit)
         terms = self._by_word(pair) if by == "word" else list(self.terms) if by == "view" else self.grouped
         amounts = np.array([term.between(*pair) / scale for term in terms])
@@ -140,11 +140,11 @@ class Explanation:
         return Term(kind, scores, column, value, count=count)
 
     def words(self, of: Any = None, against: Any = None, unit: Unit = "bits", *, column: Any = None) -> Placed:
-        """The words of a text with the evidence of all tokens shared out among them.
+        """The words of a text with the contributions of all tokens assigned to them.
 
         A pair of words falls on both, characters on the words that hold them. ``column`` is that of the text, in a
-        table. ``of``, ``against`` and ``unit`` as in ``evidence``; what words and ``elsewhere`` add up to is what the
-        tokens do.
+        table. ``of``, ``against`` and ``unit`` as in ``contributions``; words and ``elsewhere`` have the same sum
+        as the tokens.
         """
         if column not in self.texts:
             known = "no text" if not self.texts else f"texts in {[*self.texts]}"
@@ -170,7 +170,7 @@ class Explanation:
         return "word" if len({term.view for term in self.terms if term.kind == "token"}) > 1 else "term"
 
     def log_odds(self, of: Any = None, against: Any = None, unit: Unit = "bits") -> float:
-        """Of one class against another, as ``evidence`` adds them up."""
+        """Of one class against another, as ``contributions`` adds them up."""
         first, second = self.pair(of, against)
         if self.log_probability[first] == self.log_probability[second]:
             return 0.0
@@ -199,7 +199,7 @@ class Explanation:
     def pair(self, of: Any = None, against: Any = None) -> tuple[int, int]:
         """Places of two classes."""
         if len(self.classes) < 2:
-            raise ParameterError("evidence is for one class and against another, and this model has only one")
+            raise ParameterError("contributions are for one class and against another, and this model has only one")
         first, second = (None if label is None else class_place(self.classes, label) for label in (of, against))
         if first is None:
             first = next(k for k in self._order if k != second)
@@ -276,5 +276,5 @@ def _ruled_out(term: Term) -> Array:
 
 def _scale(unit: Unit) -> float:
     if unit not in ("bits", "nats"):
-        raise ParameterError(f"unit is {unit!r}; evidence is counted in 'bits' or in 'nats'")
+        raise ParameterError(f"unit is {unit!r}; contributions are measured in 'bits' or in 'nats'")
     return BITS if unit == "bits" else 1.0

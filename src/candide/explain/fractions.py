@@ -134,7 +134,7 @@ def _factors(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Ite
         return _tokens(likelihood, columns, count, [str(names[j]) for j in columns.tolist()])
     if isinstance(likelihood, TextLikelihood) and isinstance(likelihood.inner, MultinomialLikelihood):
         columns, count = cells_of(likelihood.rows(row, kernels))
-        known = code_names(tokens_of(likelihood.known.look.recipe, row, kernels), likelihood.known.coding)
+        known = code_names(tokens_of(likelihood.known.feature_set.tokenizer, row, kernels), likelihood.known.coding)
         return _tokens(likelihood.inner, columns, count, [known[code].name for code in columns.tolist()])
     raise ParameterError(
         "style='fractions' is for models whose probabilities are shares of counts: CategoricalNB, BernoulliNB, "
@@ -148,7 +148,7 @@ def _categories(likelihood: CategoricalLikelihood, row: Any, names: Array, kerne
         value = row.column(j)[:1].tolist()[0]
         if code < 0:
             yield f"{names[j]} (missing)"
-        elif code == slots.look.size and likelihood.family.unseen != "smooth":
+        elif code == slots.lookup.size and likelihood.family.unseen != "smooth":
             yield f"{names[j]} = {value} (never seen)"
         else:
             part = above_zero(slots.cells + pseudo_count(slots.alpha, likelihood.family.estimate))

@@ -11,7 +11,7 @@ from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..model.table import Table
-from ..model.telling import identified, raised
+from ..model.top_features import identified, raised
 from .terms import BITS
 
 # Points of each class at which densities are compared, each in the middle of as much probability.
@@ -21,7 +21,7 @@ _ROOTS = 12.0
 
 
 def information(model: Classifier, names: Array) -> Table:
-    """Bits of mutual information between the class and each column, under the model; the most telling first."""
+    """Bits of mutual information between the class and each column, under the model; the most informative first."""
     parameters = model.parameters(np.arange(len(names)))
     measure = _measure(parameters)
     order = np.argsort(parameters["column"].astype(np.int64), kind="stable")
@@ -34,12 +34,12 @@ def information(model: Classifier, names: Array) -> Table:
     return Table({"column": np.asarray(names, dtype=object)[columns[first]], "bits": np.maximum(bits[first], 0.0)})
 
 
-def telling_values(model: Classifier, names: Array, n: int) -> Table:
+def top_values(model: Classifier, names: Array, n: int) -> Table:
     """The ``n`` values of each class that identify most of its rows (``identified``)."""
     parameters = _with_ranges(model.parameters(names))
     if "probability" not in parameters or "value" not in parameters:
         raise ParameterError(
-            "telling() is about values that a column may have, and the columns of this model hold measurements or "
+            "top_features is about values that a column may have, and the columns of this model hold measurements or "
             "counts; information() tells which columns matter, parameters() how the classes differ"
         )
     share, labels = model.class_prior, model.classes.labels

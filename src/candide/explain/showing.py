@@ -30,7 +30,7 @@ class Bar(NamedTuple):
 
 def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = None) -> tuple[list[Bar], Bar | None]:
     """The strongest terms, and all the others as one; of texts that are looked at in several ways, their words."""
-    table = found.evidence(of, against, by=found.for_people)
+    table = found.contributions(of, against, by=found.for_people)
     pairs = list(zip(table["term"].tolist(), table["bits"].tolist(), strict=True))
     largest = max((abs(bits) for _, bits in pairs if abs(bits) < float("inf")), default=0.0) or 1.0
     made = [Bar(printable(name), bits, max(-1.0, min(1.0, bits / largest))) for name, bits in pairs]
@@ -47,9 +47,9 @@ def heading(found: Explanation, of: Any = None, against: Any = None) -> str:
     if len(found.classes) < 2:
         return f"{printable(found.answer)}: the model knows no other class"
     first, second = (found.classes.tolist()[place] for place in found.pair(of, against))
-    asked = "" if first == found.answer else f"{first} "
+    prefix = "" if first == found.answer else f"{first} "
     odds = found.log_odds(first, second)
-    return printable(f"{found.answer} ({found.probability:.4f}), {asked}against {second}: {odds:+.2f} bits")
+    return printable(f"{found.answer} ({found.probability:.4f}), {prefix}against {second}: {odds:+.2f} bits")
 
 
 def as_text(found: Explanation) -> str:
@@ -69,7 +69,7 @@ def as_rich(found: Explanation, most: int = _MOST, of: Any = None, against: Any 
     from rich.text import Text
 
     table = Table(title=Text(heading(found, of, against)), title_justify="left", box=None, pad_edge=False)
-    table.add_column("evidence", overflow="fold")
+    table.add_column("contribution", overflow="fold")
     table.add_column("bits", justify="right", no_wrap=True)
     table.add_column("")
     if len(found.classes) > 1:
@@ -80,7 +80,7 @@ def as_rich(found: Explanation, most: int = _MOST, of: Any = None, against: Any 
 
 
 def coloured(found: Explanation, column: Any = None, of: Any = None, against: Any = None) -> Any:
-    """A text for a terminal, its words coloured by the evidence that falls on them."""
+    """A text for a terminal, its words colored by their contributions."""
     from rich.text import Text
 
     text = Text(printable(found.texts[column], lines=True))
@@ -103,7 +103,9 @@ def as_html(found: Explanation) -> str:
         return head
     shown, rest = bars(found)
     rows = "".join(map(_row, [*shown, *([rest] if rest else [])]))
-    return f"{head}<table><thead><tr><th>evidence</th><th>bits</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
+    return (
+        f"{head}<table><thead><tr><th>contribution</th><th>bits</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
+    )
 
 
 def _row(bar: Bar) -> str:

@@ -46,7 +46,7 @@ class Term:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The same for terms about the same thing, seen in different ways. Tokens are what one look finds."""
+        """The same for terms about the same thing, seen in different ways. Tokens are what one feature set finds."""
         return self.kind, self.column, self.value, self.view if self.kind == "token" else ""
 
     def between(self, of: int, against: int) -> float:

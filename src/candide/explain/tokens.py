@@ -30,9 +30,9 @@ class Token(NamedTuple):
         return " or ".join(self.names)
 
 
-def tokens_of(recipe: TokenizerConfig, text: TextRows, kernels: Kernels) -> list[Token]:
+def tokens_of(tokenizer: TokenizerConfig, text: TextRows, kernels: Kernels) -> list[Token]:
     """All tokens of one text, in the order in which they first occur."""
-    found = kernels.count_tokens(text.texts, [TokenFeatures(recipe, Vocabulary())], grow=True)[0]
+    found = kernels.count_tokens(text.texts, [TokenFeatures(tokenizer, Vocabulary())], grow=True)[0]
     assert isinstance(found.coding, Vocabulary)
     names = found.coding.tokens(found.rows.indices)
     order = np.argsort(found.rows.indices, kind="stable")

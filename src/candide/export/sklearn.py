@@ -52,7 +52,7 @@ def _gaussian(model: Classifier, family: Any, kind: str) -> Any:
     if family.estimate != "mle" or family.ddof or family.shared:
         raise _no_place(kind, "estimate, parameter_prior, ddof and variance='shared'", _ELSEWHERE)
     if not np.allclose(statistics.weight, statistics.rows[:, None], rtol=1e-9):
-        raise _holes(kind)
+        raise _no_missing_values(kind)
     estimator = GaussianNB(priors=_given_prior(model), var_smoothing=family.var_smoothing)
     estimator.class_prior_ = model.class_prior.copy()
     estimator.theta_, estimator.var_ = model.likelihood.mean.copy(), model.likelihood.variance.copy()
@@ -66,7 +66,7 @@ def _bernoulli(model: Classifier, family: Any, kind: str) -> Any:
 
     statistics = model.state.statistics
     if statistics.missing is not None and statistics.missing.sum() > 0:
-        raise _holes(kind)
+        raise _no_missing_values(kind)
     on, off = (pseudo_count(part, family.estimate) for part in (family.prior.a, family.prior.b))
     if not np.array_equal(on, off):
         raise _no_place(kind, "pseudo-counts that differ for on and off", _ELSEWHERE)
@@ -128,7 +128,7 @@ def _counted(estimator: Any, model: Classifier, log_probability: Floats) -> Any:
     return estimator
 
 
-def _holes(kind: str) -> ParameterError:
+def _no_missing_values(kind: str) -> ParameterError:
     return _no_place(kind, "missing cells, which some training rows had", f"fill them and fit again, or {_ELSEWHERE}")
 
 

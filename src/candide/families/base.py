@@ -112,7 +112,7 @@ class Family(Protocol):
     def for_choices(self) -> Self:
         """Return the family for leave-one-out scores that select or fit something: class sizes may stay fixed."""
 
-    def settle(self, statistics: Any) -> Self:
+    def resolve(self, statistics: Any) -> Self:
         """Return the family with all that is estimated from all classes together (floors, empirical priors) fixed."""
 
     def likelihood(self, statistics: Any) -> Likelihood:
@@ -135,16 +135,16 @@ class Family(Protocol):
     def most_alpha(self, statistics: Any) -> float | Floats:
         """Return the largest pseudo-count to try when it is estimated: one, or one per column."""
 
-    def wary(self) -> Self:
+    def for_novelty(self) -> Self:
         """Return the family for novelty scores: unseen values lower the density instead of being ignored."""
 
     def intervals(self, statistics: Any, level: float) -> Any:
         """Return ``(low, high)`` of each row of the table of parameters, or such pairs for means and for variances."""
 
-    def log_evidence(self, statistics: Any) -> Floats:
+    def log_marginal_likelihood(self, statistics: Any) -> Floats:
         """Return the log marginal likelihood of each column, over all rows and classes."""
 
-    def total_log_evidence(self, statistics: Any) -> float:
+    def total_log_marginal_likelihood(self, statistics: Any) -> float:
         """Return the log marginal likelihood of all columns together."""
 
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
@@ -169,7 +169,7 @@ class Plain:
     def only(self, j: int) -> Self:
         raise TypeError(f"the columns of a {type(self).__name__} share their parameters: none stands alone")
 
-    def wary(self) -> Self:
+    def for_novelty(self) -> Self:
         return self
 
     def restored(self, data: Any, statistics: Any) -> Any:
@@ -199,6 +199,6 @@ def require_proper(estimate: Estimate, *priors: Prior) -> None:
     """Check that priors integrate to 1, which a marginal likelihood needs."""
     if estimate == "mle" or not all(prior.is_proper for prior in priors):
         raise ParameterError(
-            "log_evidence needs a prior that integrates to 1, and this model has none (maximum likelihood, or a "
-            "pseudo-count of 0); choose estimate='mean' or 'map' with alpha above 0, or give a parameter_prior"
+            "log_marginal_likelihood needs a prior that integrates to 1, and this model has none (maximum likelihood "
+            "or a pseudo-count of 0); choose estimate='mean' or 'map' with alpha above 0, or give a parameter_prior"
         )

@@ -43,7 +43,7 @@ class Bernoulli(Plain):
             )
         return observe_counts(batch, kernels, "BernoulliNB", self.threshold, presence=True)
 
-    def settle(self, statistics: Counts) -> Bernoulli:
+    def resolve(self, statistics: Counts) -> Bernoulli:
         return self
 
     def only(self, j: int) -> Bernoulli:
@@ -154,12 +154,12 @@ class Bernoulli(Plain):
         low, high = self.posterior(statistics).interval(level)
         return low.ravel(), high.ravel()
 
-    def log_evidence(self, statistics: Counts) -> Floats:
+    def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)
-        return np.asarray(self.prior.log_evidence(*_on_off(statistics)).sum(axis=0))
+        return np.asarray(self.prior.log_marginal_likelihood(*_on_off(statistics)).sum(axis=0))
 
-    def total_log_evidence(self, statistics: Counts) -> float:
-        return float(self.log_evidence(statistics).sum())
+    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
+        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         from scipy.special import polygamma

@@ -70,7 +70,7 @@ class Categorical(Plain):
             )
         return np.broadcast_to(least, (n_columns,))
 
-    def settle(self, statistics: CategoryCounts) -> Categorical:
+    def resolve(self, statistics: CategoryCounts) -> Categorical:
         return self
 
     def only(self, j: int) -> Categorical:
@@ -83,7 +83,7 @@ class Categorical(Plain):
     def with_alpha(self, alpha: float | Floats) -> Categorical:
         return replace(self, prior=Dirichlet(alpha))
 
-    def wary(self) -> Categorical:
+    def for_novelty(self) -> Categorical:
         return replace(self, unseen="smooth") if self.unseen == "ignore" else self
 
     def alpha(self, j: int, n_values: int) -> Floats:
@@ -138,17 +138,17 @@ class Categorical(Plain):
     def _slots(self, statistics: CategoryCounts, j: int, n_values: int) -> Slots:
         labels, count = statistics.labels[j], statistics.column(j)
         ranged = self.is_range(labels)
-        look = Lookup(labels, n_values if ranged else 0, ranged and n_values <= DIRECT_CODES)
-        cells = np.zeros((len(count), look.size + 1))
-        cells[:, labels if look.direct else slice(len(labels))] = count
-        copies = np.ones(look.size + 1)
-        if not look.direct:
+        lookup = Lookup(labels, n_values if ranged else 0, ranged and n_values <= DIRECT_CODES)
+        cells = np.zeros((len(count), lookup.size + 1))
+        cells[:, labels if lookup.direct else slice(len(labels))] = count
+        copies = np.ones(lookup.size + 1)
+        if not lookup.direct:
             # Values that nobody saw share a slot, or have none (min_categories of a column of texts).
-            copies[len(labels) : look.size] = n_values - len(labels)
+            copies[len(labels) : lookup.size] = n_values - len(labels)
         copies[-1] = float(self.unseen == "smooth")
-        if not look.direct and not look.range_end:
+        if not lookup.direct and not lookup.range_end:
             copies[-1] += n_values - len(labels)
-        return Slots(look, cells, copies, with_spare(self.alpha(j, n_values), look.size))
+        return Slots(lookup, cells, copies, with_spare(self.alpha(j, n_values), lookup.size))
 
     def likelihood(self, statistics: CategoryCounts) -> CategoricalLikelihood:
         return CategoricalLikelihood(statistics, self)
@@ -187,12 +187,12 @@ class Categorical(Plain):
         low, high = (np.hstack(columns) for columns in zip(*ends, strict=True))
         return low.ravel(), high.ravel()
 
-    def log_evidence(self, statistics: CategoryCounts) -> Floats:
+    def log_marginal_likelihood(self, statistics: CategoryCounts) -> Floats:
         require_proper(self.estimate, *self._priors)
-        return np.array([slots.log_evidence() for slots in self.slots(statistics)])
+        return np.array([slots.log_marginal_likelihood() for slots in self.slots(statistics)])
 
-    def total_log_evidence(self, statistics: CategoryCounts) -> float:
-        return float(self.log_evidence(statistics).sum())
+    def total_log_marginal_likelihood(self, statistics: CategoryCounts) -> float:
+        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Dense, statistics: CategoryCounts, kernels: Kernels) -> Floats:
         return CategoricalLikelihood(statistics, self).variance(data, kernels)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Slots(NamedTuple):
     """Counts of a column slot by slot, how many values stand behind a slot, and their pseudo-counts."""
 
-    look: Lookup
+    lookup: Lookup
     cells: Floats  # (classes, slots)
     copies: Floats  # (slots,)
     alpha: Floats  # (classes or 1, slots or 1)
@@ -46,11 +46,11 @@ class Slots(NamedTuple):
         """Of each value that has a line in the table of parameters, under these pseudo-counts."""
         after = self.cells + alpha
         others = np.maximum((after * self.copies).sum(axis=1, keepdims=True) - after, 0.0)
-        listed = slice(len(labels_of(self.look)))
+        listed = slice(len(labels_of(self.lookup)))
         low, high = Beta(after[:, listed], others[:, listed]).interval(level)
         return low, high
 
-    def log_evidence(self) -> float:
+    def log_marginal_likelihood(self) -> float:
         """log p(column | class), over all classes."""
         whole, total = (self.alpha * self.copies).sum(axis=1), self.cells.sum(axis=1)
         return float(log_rising(self.alpha, self.cells).sum() - log_rising(whole, total).sum())
@@ -87,9 +87,9 @@ def neutral_last(theta: LogProbability) -> LogProbability:
     return theta
 
 
-def labels_of(look: Lookup) -> Array:
+def labels_of(lookup: Lookup) -> Array:
     """The values that a column's slots stand for; a range too long to list shows those seen."""
-    return np.arange(look.size) if look.direct else look.labels
+    return np.arange(lookup.size) if lookup.direct else lookup.labels
 
 
 def draw_slots(share: Floats, classes: Positions, rng: np.random.Generator) -> Array:
@@ -115,7 +115,7 @@ class CategoricalLikelihood:
     @cached_property
     def columns(self) -> list[tuple[Lookup, LogProbability]]:
         """Each column's lookup, and log θ of its slots, ``(classes, slots)``: seen, empty, and last the unseen one."""
-        return [(slots.look, self._log_shares(slots)) for slots in self.slots]
+        return [(slots.lookup, self._log_shares(slots)) for slots in self.slots]
 
     @cached_property
     def slots(self) -> list[Slots]:
@@ -137,8 +137,10 @@ class CategoricalLikelihood:
 
         def tables(part: Callable[[LogProbability], Floats]) -> tuple[CodeTable, ...]:
             return tuple(
-                CodeTable(part(theta).T[: look.size + smooth], look, unseen=look.size if smooth else None, column=j)
-                for j, (look, theta) in enumerate(self.columns)
+                CodeTable(
+                    part(theta).T[: lookup.size + smooth], lookup, unseen=lookup.size if smooth else None, column=j
+                )
+                for j, (lookup, theta) in enumerate(self.columns)
             )
 
         return ScoreTerms(tables(lambda theta: theta.finite), (tables(_order_of),) if self.is_limit else ())
@@ -161,7 +163,7 @@ class CategoricalLikelihood:
 
     @cached_property
     def _offsets(self) -> Array:
-        return np.concatenate([[0], np.cumsum([look.size + 1 for look, _ in self.columns])]).astype(np.int64)
+        return np.concatenate([[0], np.cumsum([lookup.size + 1 for lookup, _ in self.columns])]).astype(np.int64)
 
     @property
     def n_slots(self) -> int:
@@ -182,7 +184,7 @@ class CategoricalLikelihood:
         return self._order is not None
 
     def codes(self, data: Dense, kernels: Kernels) -> Dense:
-        codes = look_up(data, tuple(look for look, _ in self.columns), kernels)
+        codes = look_up(data, tuple(lookup for lookup, _ in self.columns), kernels)
         if self.family.unseen == "error":
             self._refuse_unseen(data, codes)
         return codes
@@ -193,8 +195,8 @@ class CategoricalLikelihood:
         return codes
 
     def _refuse_unseen(self, data: Dense, codes: Dense) -> None:
-        for j, (look, _) in enumerate(self.columns):
-            outside = np.flatnonzero(codes.column(j) >= look.size)
+        for j, (lookup, _) in enumerate(self.columns):
+            outside = np.flatnonzero(codes.column(j) >= lookup.size)
             if len(outside):
                 value, row = data.column(j)[outside[:1]].tolist()[0], data.first_row + outside[0]
                 raise InputError(
@@ -232,7 +234,7 @@ class CategoricalLikelihood:
         finite, order = np.zeros((2, len(batch.classes)))
         for j, slots in enumerate(self.slots):
             code = batch.data.column(j)
-            known = np.flatnonzero((code >= 0) & (code < slots.look.size))
+            known = np.flatnonzero((code >= 0) & (code < slots.lookup.size))
             weight = 1.0 if batch.weight is None else batch.weight[known]
             theta = slots.without(weight, self.family.estimate, (batch.classes[known], code[known].astype(np.int64)))
             finite[known] += theta.finite
@@ -257,7 +259,7 @@ class CategoricalLikelihood:
         return np.zeros(data.n_rows)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
-        drawn = [self._sample_column(look, theta, classes, rng) for look, theta in self.columns]
+        drawn = [self._sample_column(lookup, theta, classes, rng) for lookup, theta in self.columns]
         if all(column.dtype.kind == "i" for column in drawn):
             return np.stack(drawn, axis=1)
         out = np.empty((len(classes), len(drawn)), dtype=object)
@@ -266,36 +268,36 @@ class CategoricalLikelihood:
         return out
 
     def _sample_column(
-        self, look: Lookup, theta: LogProbability, classes: Positions, rng: np.random.Generator
+        self, lookup: Lookup, theta: LogProbability, classes: Positions, rng: np.random.Generator
     ) -> Array:
         # The reserved cell has no label to draw; the shares of the others are kept in proportion.
-        share = np.exp(theta.value()[:, : look.size])
-        if look.direct or not look.range_end:
-            return labels_of(look)[draw_slots(share, classes, rng)]
-        share[:, -1] *= look.range_end - len(look.labels)
+        share = np.exp(theta.value()[:, : lookup.size])
+        if lookup.direct or not lookup.range_end:
+            return labels_of(lookup)[draw_slots(share, classes, rng)]
+        share[:, -1] *= lookup.range_end - len(lookup.labels)
         pick = draw_slots(share, classes, rng)
-        out = look.labels[np.minimum(pick, len(look.labels) - 1)]
-        rest = np.flatnonzero(pick == len(look.labels))
+        out = lookup.labels[np.minimum(pick, len(lookup.labels) - 1)]
+        rest = np.flatnonzero(pick == len(lookup.labels))
         while len(rest):
-            out[rest] = rng.integers(0, look.range_end, len(rest))
-            rest = rest[np.isin(out[rest], look.labels)]
+            out[rest] = rng.integers(0, lookup.range_end, len(rest))
+            rest = rest[np.isin(out[rest], lookup.labels)]
         return out
 
     def expected(self, data: Dense, posterior: Floats) -> Array:
         """The most probable value of each column; None where nobody observed any."""
         columns = []
-        for (look, theta), seen in zip(self.columns, self.statistics.labels, strict=True):
-            labels = labels_of(look)
+        for (lookup, theta), seen in zip(self.columns, self.statistics.labels, strict=True):
+            labels = labels_of(lookup)
             share = posterior @ np.exp(theta.value()[:, : len(labels)])
             columns.append(labels[share.argmax(axis=1)] if len(seen) else np.full(len(posterior), None))
         return np.stack([column.astype(object) for column in columns], axis=1)
 
     def parameters(self) -> dict[str, Array]:
         parts: list[dict[str, Array]] = []
-        for j, (look, theta) in enumerate(self.columns):
-            labels = labels_of(look)
+        for j, (lookup, theta) in enumerate(self.columns):
+            labels = labels_of(lookup)
             count = np.zeros((len(theta.finite), len(labels)))
-            count[:, self.statistics.labels[j] if look.direct else slice(None)] = self.statistics.column(j)
+            count[:, self.statistics.labels[j] if lookup.direct else slice(None)] = self.statistics.column(j)
             n_classes = len(count)
             parts.append(
                 {

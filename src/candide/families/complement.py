@@ -17,7 +17,7 @@ from ..statistics import Counts
 from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions
 from .counts import pseudo_sums, row_sums
-from .left_out import stretches
+from .left_out import row_ranges
 from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
 
 _NO_DENSITY = "complement scores compare a row with the other classes; they are no density of the row"
@@ -37,7 +37,7 @@ class Complement(Plain):
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "ComplementNB")
 
-    def settle(self, statistics: Counts) -> Complement:
+    def resolve(self, statistics: Counts) -> Complement:
         return self
 
     def with_alpha(self, alpha: float | Floats) -> Complement:
@@ -99,7 +99,7 @@ class Complement(Plain):
         """A row belongs to the complement of every class but its own: its own class alone stays as it is."""
         if not (self.norm or np.min(self.pseudo) < 0):
             return self._left_out(batch, statistics, offset, kernels)
-        parts = [self._removed(part, statistics) for part in stretches(batch, batch.n_classes * batch.data.n_columns)]
+        parts = [self._removed(part, statistics) for part in row_ranges(batch, batch.n_classes * batch.data.n_columns)]
         limits = [part.limits[0] if part.limits else np.zeros_like(part.finite) for part in parts]
         return Scores(np.concatenate([part.finite for part in parts]) + offset, (np.concatenate(limits),))
 
@@ -131,10 +131,10 @@ class Complement(Plain):
         limits = () if order is None else (np.einsum("ij,ikj->ik", x, order),)
         return Scores(np.einsum("ij,ikj->ik", x, finite), limits)
 
-    def log_evidence(self, statistics: Counts) -> Any:
+    def log_marginal_likelihood(self, statistics: Counts) -> Any:
         raise NotADensity(_NO_DENSITY)
 
-    total_log_evidence = log_evidence
+    total_log_marginal_likelihood = log_marginal_likelihood
 
     def intervals(self, statistics: Counts, level: float) -> Any:
         raise NotADensity(_NO_DENSITY)

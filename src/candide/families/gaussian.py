@@ -68,7 +68,7 @@ class Gaussian(Plain):
             return self.overall.floor
         return float(self.var_smoothing * statistics.pooled()[2].max())
 
-    def settle(self, statistics: Moments) -> Gaussian:
+    def resolve(self, statistics: Moments) -> Gaussian:
         if self.overall is not None:
             return self
         weight, mean, variance = statistics.pooled()
@@ -89,7 +89,7 @@ class Gaussian(Plain):
 
     def likelihood(self, statistics: Moments) -> Any:
         if self.overall is None:
-            return self.settle(statistics).likelihood(statistics)
+            return self.resolve(statistics).likelihood(statistics)
         if self.estimate == "mle":
             return GaussianLikelihood(statistics, *self._most_likely(statistics, self.overall))
         if isinstance(self.prior, Normal):
@@ -146,12 +146,12 @@ class Gaussian(Plain):
         return -0.5 * self.ddof * (n_classes if self.shared else 1)
 
     def left_out(self, batch: Batch, statistics: Moments, likelihood: Any, offset: Floats, kernels: Kernels) -> Scores:
-        return left_out_normal(self.settle(statistics), batch, statistics, likelihood, offset, kernels)
+        return left_out_normal(self.resolve(statistics), batch, statistics, likelihood, offset, kernels)
 
     def posterior(self, statistics: Moments) -> NormalInverseGamma | Normal:
         if isinstance(self.prior, Normal):
             return self.prior.posterior(statistics.mean, statistics.weight)
-        prior = _REFERENCE if self.estimate == "mle" else self.settle(statistics).prior
+        prior = _REFERENCE if self.estimate == "mle" else self.resolve(statistics).prior
         assert isinstance(prior, NormalInverseGamma)
         after = prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
         if not self.shared:
@@ -179,31 +179,31 @@ class Gaussian(Plain):
             ends = after.interval(level)
         return MeanVariance(*(tuple(np.ravel(end) for end in pair) for pair in ends))
 
-    def log_evidence(self, statistics: Moments) -> Floats:
-        prior = _proper(self.settle(statistics).prior, statistics)
+    def log_marginal_likelihood(self, statistics: Moments) -> Floats:
+        prior = _proper(self.resolve(statistics).prior, statistics)
         if prior is None:
             raise ParameterError(
-                "log_evidence needs a prior that integrates to 1, and maximum likelihood has none; choose "
+                "log_marginal_likelihood needs a prior that integrates to 1, and maximum likelihood has none; choose "
                 "estimate='mean', 'map' or 'predictive', or give a parameter_prior"
             )
         summary = statistics.mean, statistics.weight, statistics.scatter
         if not self.shared or isinstance(prior, Normal):
-            return np.asarray(prior.log_evidence(*summary).sum(axis=0))
-        return self._shared_evidence(statistics, prior)
+            return np.asarray(prior.log_marginal_likelihood(*summary).sum(axis=0))
+        return self._shared_log_marginal_likelihood(statistics, prior)
 
-    def _shared_evidence(self, statistics: Moments, prior: NormalInverseGamma) -> Floats:
+    def _shared_log_marginal_likelihood(self, statistics: Moments, prior: NormalInverseGamma) -> Floats:
         """All classes with one variance, whose prior counts once."""
         from scipy.special import gammaln
 
-        after = replace(self.settle(statistics), prior=prior).table(statistics)
+        after = replace(self.resolve(statistics), prior=prior).table(statistics)
         a, b = after.shape[0], after.scale[0]
         pull = 0.5 * np.log(np.asarray(prior.strength) / after.strength).sum(axis=0)
         before = gammaln(prior.shape) - prior.shape * np.log(prior.scale)
         rows = statistics.weight.sum(axis=0)
         return np.asarray(gammaln(a) - a * np.log(b) - before + pull - 0.5 * rows * LOG_2PI)
 
-    def total_log_evidence(self, statistics: Moments) -> float:
-        return float(self.log_evidence(statistics).sum())
+    def total_log_marginal_likelihood(self, statistics: Moments) -> float:
+        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Data, statistics: Moments, kernels: Kernels) -> Floats:
         return score_variance(data, self.posterior(statistics), _seen(statistics))

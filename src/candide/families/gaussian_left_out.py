@@ -17,8 +17,8 @@ from ..kernels.tables import NormalTable
 from ..priors import Normal
 from ..statistics import Moments
 from .base import CELLS, Batch, Likelihood, Scores
-from .gaussian_likelihood import StudentLikelihood, dense_stretches, student_cells
-from .left_out import own_by_removal, remove_each, replace_own, stretches
+from .gaussian_likelihood import StudentLikelihood, dense_chunks, student_cells
+from .left_out import own_by_removal, remove_each, replace_own, row_ranges
 
 if TYPE_CHECKING:
     from .gaussian import Gaussian
@@ -30,7 +30,7 @@ _DELICATE = 1e-4
 def left_out_normal(
     family: Gaussian, batch: Batch, statistics: Moments, likelihood: Likelihood, offset: Floats, kernels: Kernels
 ) -> Scores:
-    """Scores of rows with themselves left out, ``(rows, classes)``; the family is settled."""
+    """Scores of rows with themselves left out, ``(rows, classes)``; the family is resolved."""
     if isinstance(family.prior, Normal):
         own = own_by_removal(family, batch, statistics, kernels)
     elif family.shared:
@@ -44,7 +44,7 @@ def left_out_normal(
 def _own(family: Gaussian, batch: Batch, statistics: Moments, table: NormalTable, kernels: Kernels) -> Scores:
     floor, student = family.floor(statistics), family.estimate == "predictive"
     finite = np.empty(len(batch.classes))
-    for begin, end, dense in dense_stretches(batch.data):
+    for begin, end, dense in dense_chunks(batch.data):
         weight = None if batch.weight is None else batch.weight[begin:end]
         finite[begin:end] = kernels.own_normal_scores(
             dense, batch.classes[begin:end], weight, table, family.extra(1), floor, student=student
@@ -119,7 +119,7 @@ def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats,
     if np.isnan(table.location[:, statistics.weight.any(axis=0)]).any():
         finite = np.full((len(batch.classes), batch.n_classes), np.nan)
     elif family.estimate == "predictive":
-        parts = [_shared_student(table, part) for part in stretches(batch, table.location.size)]
+        parts = [_shared_student(table, part) for part in row_ranges(batch, table.location.size)]
         finite = np.concatenate(parts) + offset
     else:
         parts = [
@@ -127,7 +127,7 @@ def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats,
                 dense, batch.classes[begin:end], None if batch.weight is None else batch.weight[begin:end],
                 table.location, table.strength, table.shape[0], table.scale[0], extra, floor, offset,
             )
-            for begin, end, dense in dense_stretches(batch.data)
+            for begin, end, dense in dense_chunks(batch.data)
         ]  # fmt: skip
         finite = parts[0] if len(parts) == 1 else np.concatenate(parts)
     if not np.isnan(finite.sum()):

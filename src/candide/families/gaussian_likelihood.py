@@ -82,7 +82,7 @@ class GaussianLikelihood(TermLikelihood):
         if isinstance(data, Dense):
             return kernels.quadratic_scores(data, spread, self.center, constant, base)
         out = np.empty((data.n_rows, len(base)))
-        for begin, end, dense in dense_stretches(data):
+        for begin, end, dense in dense_chunks(data):
             out[begin:end] = kernels.quadratic_scores(dense, spread, self.center, constant, base)
         return out
 
@@ -141,7 +141,7 @@ def _expanded_scores(
     return scores + kernels.linear_scores(squared, square, np.zeros(len(base)), None)
 
 
-def dense_stretches(data: Data) -> Iterator[tuple[int, int, Dense]]:
+def dense_chunks(data: Data) -> Iterator[tuple[int, int, Dense]]:
     """Rows as they are if dense; sparse ones in dense form, a few at a time."""
     if isinstance(data, Dense):
         yield 0, data.n_rows, data
@@ -179,7 +179,7 @@ class StudentLikelihood(TermLikelihood):
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
         base = self._student.constant.sum(axis=1) + offset
         out = np.empty((data.n_rows, len(base)))
-        for begin, end, dense in dense_stretches(data):
+        for begin, end, dense in dense_chunks(data):
             out[begin:end] = kernels.student_scores(dense, self._student, base)
         return out
 

@@ -42,7 +42,7 @@ def own_by_removal(
 
     ``n_cells``: how many parameters a class has, if not one per column.
     """
-    parts = [_own(family, part, statistics, kernels) for part in stretches(batch, n_cells or batch.data.n_columns)]
+    parts = [_own(family, part, statistics, kernels) for part in row_ranges(batch, n_cells or batch.data.n_columns)]
     finite, *limits = map(np.concatenate, _aligned(parts))
     return Scores(finite, tuple(limits))
 
@@ -58,7 +58,7 @@ def remove_each(family: Family, batch: Batch, statistics: Any, kernels: Kernels)
     return statistics.take(batch.classes).without(alone)
 
 
-def stretches(batch: Batch, n_cells: int) -> Iterator[Batch]:
+def row_ranges(batch: Batch, n_cells: int) -> Iterator[Batch]:
     """Yield parts of the batch that fit into memory, for rows of ``n_cells`` cells."""
     for begin, end, data in chunks(batch.data, max(1, CELLS // max(1, n_cells))):
         weight = None if batch.weight is None else batch.weight[begin:end]
@@ -97,7 +97,7 @@ def _scattered(parts: tuple[Floats, ...], groups: list[Array]) -> Floats:
     return out
 
 
-def refuse_strangers(batch: Batch, statistics: Any) -> None:
+def refuse_unseen_categories(batch: Batch, statistics: Any) -> None:
     """More rows of a class than were learned cannot all be in the statistic."""
     given, learned = batch.row_weight(), statistics.rows
     if (given > learned * (1 + 1e-9)).any():

@@ -42,7 +42,7 @@ class Multinomial(Plain):
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "MultinomialNB")
 
-    def settle(self, statistics: Counts) -> Multinomial:
+    def resolve(self, statistics: Counts) -> Multinomial:
         return self
 
     def with_alpha(self, alpha: float | Floats) -> Multinomial:
@@ -121,7 +121,7 @@ class Multinomial(Plain):
         low, high = self.posterior(statistics).interval(level)
         return low.ravel(), high.ravel()
 
-    def log_evidence(self, statistics: Counts) -> Floats:
+    def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         """Of each word against all others: their shares compete, so the columns do not add up to the total."""
         from scipy.special import betaln
 
@@ -134,10 +134,10 @@ class Multinomial(Plain):
         rest = np.maximum(count.sum(axis=1, keepdims=True) - count, 0.0)
         return np.asarray((betaln(alpha + count, others + rest) - betaln(alpha, others)).sum(axis=0))
 
-    def total_log_evidence(self, statistics: Counts) -> float:
+    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
         require_proper(self.estimate, self.prior)
         if np.ndim(self.prior.concentration):
-            return float(np.sum(self.prior.log_evidence(statistics.dense())))
+            return float(np.sum(self.prior.log_marginal_likelihood(statistics.dense())))
         # With one pseudo-count for all words, those that a class lacks add nothing.
         from scipy.special import gammaln
 

@@ -60,7 +60,7 @@ class MultivariateNormal(Plain):
             raise infinite_cell(batch.data)
         return BlockMoments.observe(x, batch.classes, batch.weight, batch.n_classes)
 
-    def settle(self, statistics: BlockMoments) -> MultivariateNormal:
+    def resolve(self, statistics: BlockMoments) -> MultivariateNormal:
         if self.overall is not None:
             return self
         whole = statistics.together()
@@ -87,7 +87,7 @@ class MultivariateNormal(Plain):
 
     def likelihood(self, statistics: BlockMoments) -> EllipticLikelihood:
         if self.overall is None:
-            return self.settle(statistics).likelihood(statistics)
+            return self.resolve(statistics).likelihood(statistics)
         after, (n_classes, n_columns) = self.table(statistics), statistics.mean.shape
         strength, degrees = np.asarray(after.strength), np.asarray(after.degrees)
         if self.estimate == "predictive":
@@ -104,34 +104,36 @@ class MultivariateNormal(Plain):
     def left_out(
         self, batch: Batch, statistics: BlockMoments, likelihood: Any, offset: Floats, kernels: Kernels
     ) -> Scores:
-        own = own_scores(self.settle(statistics), batch, statistics, kernels)
+        own = own_scores(self.resolve(statistics), batch, statistics, kernels)
         return replace_own(likelihood, batch, own, offset, kernels)
 
     def posterior(self, statistics: BlockMoments) -> NormalInverseWishart:
         if self.estimate == "mle":
             reference = _nothing(statistics.mean.shape[1], -1.0)
             return reference.posterior(statistics.mean, statistics.weight, statistics.scatter)
-        return self.settle(statistics).table(statistics)
+        return self.resolve(statistics).table(statistics)
 
     def intervals(self, statistics: BlockMoments, level: float) -> MeanVariance:
         ends = self.posterior(statistics).interval(level)
         return MeanVariance(*(tuple(np.ravel(end) for end in pair) for pair in ends))
 
-    def log_evidence(self, statistics: BlockMoments) -> Floats:
+    def log_marginal_likelihood(self, statistics: BlockMoments) -> Floats:
         """Of each column without the others: they hang together, so the columns do not add up to the total."""
         variances = np.diagonal(statistics.scatter, axis1=1, axis2=2)
         alone = self._proper(statistics).columns()
-        return np.asarray(alone.log_evidence(statistics.mean, statistics.weight[:, None], variances).sum(axis=0))
+        return np.asarray(
+            alone.log_marginal_likelihood(statistics.mean, statistics.weight[:, None], variances).sum(axis=0)
+        )
 
-    def total_log_evidence(self, statistics: BlockMoments) -> float:
+    def total_log_marginal_likelihood(self, statistics: BlockMoments) -> float:
         prior = self._proper(statistics)
-        return float(prior.log_evidence(statistics.mean, statistics.weight, statistics.scatter).sum())
+        return float(prior.log_marginal_likelihood(statistics.mean, statistics.weight, statistics.scatter).sum())
 
     def _proper(self, statistics: BlockMoments) -> NormalInverseWishart:
-        prior = self.settle(statistics).prior
+        prior = self.resolve(statistics).prior
         if prior is None or self.estimate == "mle":
             raise ParameterError(
-                "log_evidence needs a prior that integrates to 1, and maximum likelihood has none; choose "
+                "log_marginal_likelihood needs a prior that integrates to 1, and maximum likelihood has none; choose "
                 "estimate='mean', 'map' or 'predictive', or give a parameter_prior"
             )
         return prior
@@ -203,7 +205,7 @@ class _Posterior(NamedTuple):
 
 
 def own_scores(family: MultivariateNormal, batch: Batch, statistics: BlockMoments, kernels: Kernels) -> Scores:
-    """Rows under their own classes, each left out; the family is settled."""
+    """Rows under their own classes, each left out; the family is resolved."""
     x, out = batch.data.floats(), np.full(len(batch.classes), np.nan)
     weight = np.ones(len(out)) if batch.weight is None else batch.weight
     # Rows with missing cells were never in the sums, nor were those without weight.

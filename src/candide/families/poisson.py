@@ -50,7 +50,7 @@ class Poisson(Plain):
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "PoissonNB")
 
-    def settle(self, statistics: Counts) -> Poisson:
+    def resolve(self, statistics: Counts) -> Poisson:
         # With a prior exposure no class ever asks the others.
         if self.overall is not None or np.min(self._prior_exposure) > 0:
             return self
@@ -97,7 +97,7 @@ class Poisson(Plain):
         return _over(part, whole, self._overall(statistics).rate)
 
     def _overall(self, statistics: Counts) -> Overall:
-        return self.settle(statistics).overall or _UNASKED
+        return self.resolve(statistics).overall or _UNASKED
 
     def likelihood(self, statistics: Counts) -> Any:
         if self.estimate == "predictive":
@@ -177,12 +177,12 @@ class Poisson(Plain):
         low, high = self.posterior(statistics).interval(level)
         return low.ravel(), high.ravel()
 
-    def log_evidence(self, statistics: Counts) -> Floats:
+    def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)
-        return np.asarray(self.prior.log_evidence(statistics.dense(), statistics.observed()).sum(axis=0))
+        return np.asarray(self.prior.log_marginal_likelihood(statistics.dense(), statistics.observed()).sum(axis=0))
 
-    def total_log_evidence(self, statistics: Counts) -> float:
-        return float(self.log_evidence(statistics).sum())
+    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
+        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         """Var[x log λ - λ] = x² ψ'(a) - 2x / b + a / b² for λ ~ Gamma(a, b)."""

@@ -25,8 +25,8 @@ from .base import Batch, Family, Plain, Scores
 from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose, named_column
 from .columns.base import in_rows
 from .columns.losses import gain, log_shares
+from .dropped_columns import note_on_ranks, reason_to_drop
 from .left_out import put_own
-from .set_aside import despite, set_aside
 from .table_likelihood import TableLikelihood, column_scores
 from .text import TextFamily
 from .text_likelihood import TextLikelihood
@@ -35,8 +35,8 @@ from .text_likelihood import TextLikelihood
 NOT_GIVEN = "not given"
 
 
-class Wanted(NamedTuple):
-    """What the user asks of one column: "auto", the name of a family, or "ignore"."""
+class ColumnSpec(NamedTuple):
+    """The family of one column: "auto", its name, or "ignore"; and its options."""
 
     family: str = "auto"
     options: tuple[tuple[str, Any], ...] = ()
@@ -52,7 +52,7 @@ class Block(NamedTuple):
 class Choice(NamedTuple):
     """How a column is modelled, why, and what the families that were tried would lose."""
 
-    model: ColumnModel | None  # None: set aside, or texts
+    model: ColumnModel | None  # None: dropped, or texts
     note: str
     losses: dict[str, float]
     text: TextFamily | None = None
@@ -67,10 +67,10 @@ class HeldOut(NamedTuple):
 
 @dataclass(frozen=True)
 class TableFamily(Plain):
-    """Columns with models chosen by exact leave-one-out, column by column, when it is settled."""
+    """Columns with models chosen by exact leave-one-out, column by column, when it is resolved."""
 
     names: tuple[Any, ...]
-    wanted: tuple[Wanted, ...]
+    column_specs: tuple[ColumnSpec, ...]
     blocks: tuple[Block, ...] = ()
     missing: str = "auto"  # or "ignore", "category", "error"
     unseen: str = "ignore"
@@ -89,7 +89,7 @@ class TableFamily(Plain):
         data, rows = batch.data, batch.row_weight()
         _refuse_odd_weights(float(rows.sum()))
         if self.missing == "error":
-            _refuse_holes(data)
+            _refuse_missing(data)
         numbers = [column.values for column in data.columns if column.kind == "number"]
         cells = Dense(tuple(numbers), data.n_rows, len(numbers), data.first_row, _names(data, "number"))
         how = batch.classes, batch.weight, batch.n_classes
@@ -115,14 +115,14 @@ class TableFamily(Plain):
         return table_of(cells, statistics.kinds, self.names, texts)
 
     @single_threaded_blas()
-    def settle(self, statistics: TableStatistics, held_out: Sequence[HeldOut] = ()) -> TableFamily:
+    def resolve(self, statistics: TableStatistics, held_out: Sequence[HeldOut] = ()) -> TableFamily:
         """With models chosen by rows left out one by one, or by those that are held out together."""
         if self.choices is not None:
             return self
         beside = log_shares(statistics.rows), statistics.row_weight, held_out
         choices = tuple(self._choice(statistics, j, *beside) for j in range(len(self.names)))
         blocks = tuple(
-            block._replace(family=block.family.settle(part))
+            block._replace(family=block.family.resolve(part))
             for block, part in zip(self.blocks, statistics.blocks, strict=True)
         )
         return replace(self, choices=choices, blocks=blocks, source=statistics)
@@ -136,7 +136,7 @@ class TableFamily(Plain):
 
         def now(j: int, choice: Choice) -> Choice:
             if choice.text is not None and self.text is not None:
-                return choice._replace(text=self.text.settle(texts[j]))
+                return choice._replace(text=self.text.resolve(texts[j]))
             # Models of now: nothing is kept of the sums that they were chosen from.
             model = choice.model
             return choice if model is None else choice._replace(model=model.again(**self._parts(statistics, j)))
@@ -146,30 +146,30 @@ class TableFamily(Plain):
     def _choice(
         self, statistics: TableStatistics, j: int, log_prior: Floats, row: Floats, held_out: Sequence[HeldOut]
     ) -> Choice:
-        wanted, kind = self.wanted[j], statistics.kinds[j]
+        column_spec, kind = self.column_specs[j], statistics.kinds[j]
         if any(j in block.columns for block in self.blocks):
             return Choice(None, "in a block", {})
-        if wanted.family == "ignore":
+        if column_spec.family == "ignore":
             return Choice(None, "ignored by request", {})
         if kind == "missing":
             return Choice(None, "nothing but missing values", {})
         if kind == "text":
             assert self.text is not None
-            note = "by request" if wanted.family == "text" else ""
-            return Choice(None, note, {}, self.text.settle(statistics.texts[statistics.place(j)]))
-        if wanted.family == "auto":
-            reason = set_aside(statistics, j)
-            aside = reason and not self._tells_by_absence(statistics, j)
-            if aside and kind == "category":
+            note = "by request" if column_spec.family == "text" else ""
+            return Choice(None, note, {}, self.text.resolve(statistics.texts[statistics.place(j)]))
+        if column_spec.family == "auto":
+            reason = reason_to_drop(statistics, j)
+            dropped = reason and not self._tells_by_absence(statistics, j)
+            if dropped and kind == "category":
                 return Choice(None, reason, {})  # perhaps a million values, each in one row: nothing to look at
             best = self._best(statistics, j, log_prior, row, held_out)
             gained = gain(statistics.rows, min(best.losses.values()))
-            return Choice(None, reason + despite(gained), {}) if aside else best
+            return Choice(None, reason + note_on_ranks(gained), {}) if dropped else best
         # An option of a column comes before a setting of the table.
-        parts = self._parts(statistics, j) | dict(wanted.options)
-        model = named_column(wanted.family, **parts, name=self.names[j], log_prior=log_prior, row=row)
+        parts = self._parts(statistics, j) | dict(column_spec.options)
+        model = named_column(column_spec.family, **parts, name=self.names[j], log_prior=log_prior, row=row)
         loss = self._losses([model], j, log_prior, held_out)[0] if held_out else model.class_loss(log_prior, row)
-        return Choice(model, "by request", {wanted.family: float(loss)})
+        return Choice(model, "by request", {column_spec.family: float(loss)})
 
     def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
         """Whether absence may be informative: only where some cells are missing and some are not."""
@@ -212,16 +212,16 @@ class TableFamily(Plain):
         return {"labels": labels, "count": count, "unseen": self.unseen, **how}
 
     def likelihood(self, statistics: TableStatistics) -> TableLikelihood:
-        settled = self.settle(statistics)
-        assert settled.choices is not None
-        models = tuple(choice.model for choice in settled.choices)
-        if statistics is not settled.source:
-            again = (model and model.again(**settled._parts(statistics, j)) for j, model in enumerate(models))
+        resolved = self.resolve(statistics)
+        assert resolved.choices is not None
+        models = tuple(choice.model for choice in resolved.choices)
+        if statistics is not resolved.source:
+            again = (model and model.again(**resolved._parts(statistics, j)) for j, model in enumerate(models))
             models = tuple(again)
         blocks = tuple(
-            block.family.likelihood(part) for block, part in zip(settled.blocks, statistics.blocks, strict=True)
+            block.family.likelihood(part) for block, part in zip(resolved.blocks, statistics.blocks, strict=True)
         )
-        return TableLikelihood(statistics, settled, models, blocks, settled._text_likelihoods(statistics))
+        return TableLikelihood(statistics, resolved, models, blocks, resolved._text_likelihoods(statistics))
 
     def _text_likelihoods(self, statistics: TableStatistics) -> dict[int, TextLikelihood]:
         """Of the text columns, by place."""
@@ -254,30 +254,34 @@ class TableFamily(Plain):
 
     def only(self, j: int) -> TableFamily:
         choices = None if self.choices is None else (self.choices[j],)
-        return replace(self, names=(self.names[j],), wanted=(self.wanted[j],), blocks=(), choices=choices, source=None)
+        return replace(
+            self, names=(self.names[j],), column_specs=(self.column_specs[j],), blocks=(), choices=choices, source=None
+        )
 
     def among(self, names: tuple[Any, ...]) -> TableFamily:
         """For some columns, each by itself."""
-        wanted = tuple(self.wanted[self.names.index(name)] for name in names)
-        return replace(self, names=names, wanted=wanted, blocks=(), choices=None, source=None)
+        column_specs = tuple(self.column_specs[self.names.index(name)] for name in names)
+        return replace(self, names=names, column_specs=column_specs, blocks=(), choices=None, source=None)
 
     def with_alpha(self, alpha: float | Floats) -> TableFamily:
         return replace(self, alpha=float(np.max(alpha)), choices=None, source=None)
 
-    def wary(self) -> TableFamily:
-        wanted = tuple(want._replace(options=tuple(_but_unseen(want))) for want in self.wanted)
-        if self.unseen == "smooth" and wanted == self.wanted:
+    def for_novelty(self) -> TableFamily:
+        column_specs = tuple(
+            column_spec._replace(options=tuple(_but_unseen(column_spec))) for column_spec in self.column_specs
+        )
+        if self.unseen == "smooth" and column_specs == self.column_specs:
             return self
-        return replace(self, unseen="smooth", wanted=wanted, choices=None, source=None)
+        return replace(self, unseen="smooth", column_specs=column_specs, choices=None, source=None)
 
     def intervals(self, statistics: Any, level: float) -> Any:
         raise ParameterError("a table with models chosen by the data has no intervals; use a classifier of one family")
 
-    def log_evidence(self, statistics: Any) -> Floats:
+    def log_marginal_likelihood(self, statistics: Any) -> Floats:
         raise ParameterError("models chosen by leave-one-out have no evidence; compare them by loo_ or candide.select")
 
-    def total_log_evidence(self, statistics: Any) -> float:
-        return float(self.log_evidence(statistics).sum())
+    def total_log_marginal_likelihood(self, statistics: Any) -> float:
+        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
         raise ParameterError("the posterior of a table with chosen models has no variance; use one family's classifier")
@@ -294,8 +298,8 @@ class TableFamily(Plain):
         )
 
 
-def _but_unseen(wanted: Wanted) -> Iterator[tuple[str, Any]]:
-    return ((option, value) for option, value in wanted.options if option != "unseen")
+def _but_unseen(column_spec: ColumnSpec) -> Iterator[tuple[str, Any]]:
+    return ((option, value) for option, value in column_spec.options if option != "unseen")
 
 
 def block_data(data: Columns, block: Block) -> Dense:
@@ -356,7 +360,7 @@ def _refuse_odd_weights(total: float) -> None:
         )
 
 
-def _refuse_holes(data: Columns) -> None:
+def _refuse_missing(data: Columns) -> None:
     for j, column in enumerate(data.columns):
         missing = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
         if missing.any():

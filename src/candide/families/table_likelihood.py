@@ -187,7 +187,7 @@ class TableLikelihood:
         return guesses
 
     def _usual(self, j: int, posterior: Floats) -> Array | None:
-        """The same for a column without a model of its own: set aside, or in a block."""
+        """The same for a column without a model of its own: dropped, or in a block."""
         kind, place = self.statistics.kinds[j], self.statistics.place(j)
         observed = self.statistics.observed(j)
         if not observed.any() or kind == "text":

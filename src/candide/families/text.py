@@ -1,4 +1,4 @@
-"""Texts: tokens cut and counted in one pass, for one or several looks at them, and a family for those of the first."""
+"""The family of texts: one or several feature sets counted in one pass, and a likelihood for the first."""
 
 from __future__ import annotations
 
@@ -14,34 +14,38 @@ from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics
 from .base import Batch, Plain, Scores
-from .terms import NO_LIMITS, KnownTokens, Limits, Terms, TokenLook
+from .terms import NO_LIMITS, FeatureSet, KnownTokens, Limits, Terms
 from .text_likelihood import CHUNK, TextLikelihood
 
 
 @dataclass(frozen=True)
 class TextFamily(Plain):
-    """``inner`` is the family of the first look's tokens; other looks are for views of the same texts."""
+    """``inner`` is the family of the first feature set's tokens; other feature sets are for views of the same texts."""
 
-    looks: tuple[TokenLook, ...]
+    feature_sets: tuple[FeatureSet, ...]
     inner: Any
-    limits: Limits = NO_LIMITS  # of the tokens that the first look scores; others stay in the sums
-    terms: Terms | None = None  # what the sums say of that, once settled
-    dropped: tuple[str, ...] = ()  # names of looks that are no longer taken
+    limits: Limits = NO_LIMITS  # of the tokens that the first feature set scores; others stay in the sums
+    terms: Terms | None = None  # set when the family is resolved
+    dropped: tuple[str, ...] = ()  # names of feature sets that are no longer counted
 
     statistic: ClassVar[type[TextStatistics]] = TextStatistics
 
     @property
     def weighting(self) -> str:
-        return self.looks[0].weighting
+        return self.feature_sets[0].weighting
 
     @property
     def frequencies(self) -> bool:
-        """Whether texts that hold a token are counted beside what it weighs."""
-        return self.looks[0].frequencies
+        """Whether the texts that hold a token are counted in addition to its weights."""
+        return self.feature_sets[0].frequencies
 
-    def without_looks(self, names: tuple[str, ...]) -> TextFamily:
-        """Texts seen in fewer ways."""
-        return replace(self, looks=tuple(look for look in self.looks if look.name not in names), dropped=names)
+    def without_feature_sets(self, names: tuple[str, ...]) -> TextFamily:
+        """Return the family without some feature sets."""
+        return replace(
+            self,
+            feature_sets=tuple(feature_set for feature_set in self.feature_sets if feature_set.name not in names),
+            dropped=names,
+        )
 
     @property
     def separate(self) -> bool:
@@ -59,43 +63,55 @@ class TextFamily(Plain):
 
     def observe(self, batch: Batch, kernels: Kernels) -> TextStatistics:
         rows, tallies = batch.row_weight(), self._tallies(batch, kernels)
-        sums = [look.sums(tally, rows) for look, tally in zip(self.looks, tallies, strict=True)]
+        sums = [feature_set.sums(tally, rows) for feature_set, tally in zip(self.feature_sets, tallies, strict=True)]
         # Tokens of texts without weight were not seen.
         unseen = batch.weight is not None and not batch.weight.all()
         return TextStatistics(rows, tuple(part.seen() if unseen else part for part in sums))
 
     def _tallies(self, batch: Batch, kernels: Kernels) -> list[TokenTally]:
-        """Of all looks: in one pass, but for vocabularies that do not grow and weights that are no counts."""
+        """Count all feature sets: in one pass, except fixed vocabularies and weights that are no counts."""
         how = batch.classes, batch.weight, batch.n_classes
-        if self._looks_again and keeps_token_rows(batch.data):
-            looks = [TokenFeatures(look.recipe, look.coding) for look in self.looks]
-            return tally_and_keep(batch.data, *how, looks, kernels)
+        if self._shares_token_rows and keeps_token_rows(batch.data):
+            feature_sets = [
+                TokenFeatures(feature_set.tokenizer, feature_set.coding) for feature_set in self.feature_sets
+            ]
+            return tally_and_keep(batch.data, *how, feature_sets, kernels)
         found: dict[int, TokenTally] = {}
-        for i, look in enumerate(self.looks):
-            if look.weighting == "log":
-                found[i] = look.log_tally(batch, kernels)
+        for i, feature_set in enumerate(self.feature_sets):
+            if feature_set.weighting == "log":
+                found[i] = feature_set.log_tally(batch, kernels)
         for fixed in (False, True):
-            places = [i for i, look in enumerate(self.looks) if look.fixed == fixed and i not in found]
-            looks = [TokenFeatures(self.looks[i].recipe, self.looks[i].coding) for i in places]
-            found |= zip(places, kernels.tally_tokens(batch.data.texts, *how, looks, grow=not fixed), strict=True)
-        return [found[i] for i in range(len(self.looks))]
+            places = [
+                i for i, feature_set in enumerate(self.feature_sets) if feature_set.fixed == fixed and i not in found
+            ]
+            feature_sets = [TokenFeatures(self.feature_sets[i].tokenizer, self.feature_sets[i].coding) for i in places]
+            found |= zip(
+                places, kernels.tally_tokens(batch.data.texts, *how, feature_sets, grow=not fixed), strict=True
+            )
+        return [found[i] for i in range(len(self.feature_sets))]
 
     @property
-    def _looks_again(self) -> bool:
-        """Whether views are made of all looks, by the texts that hold a token."""
-        return len(self.looks) > 1 and all(look.presence and not look.fixed for look in self.looks)
+    def _shares_token_rows(self) -> bool:
+        """Whether views need the token rows of all feature sets again."""
+        return len(self.feature_sets) > 1 and all(
+            feature_set.presence and not feature_set.fixed for feature_set in self.feature_sets
+        )
 
     def terms_of(self, statistics: TextStatistics) -> Terms:
-        """Which tokens of the first look are scored, and what they weigh; while rows are left out, that stays."""
-        return Terms.of(self.looks[0], self.limits, statistics.looks[0]) if self.terms is None else self.terms
+        """Return which tokens of the first feature set are scored, and their factors; fixed while rows are left out."""
+        return (
+            Terms.of(self.feature_sets[0], self.limits, statistics.feature_sets[0])
+            if self.terms is None
+            else self.terms
+        )
 
     def _known(self, statistics: TextStatistics) -> KnownTokens:
-        return self.terms_of(statistics).known(self.looks[0], statistics.looks[0])
+        return self.terms_of(statistics).known(self.feature_sets[0], statistics.feature_sets[0])
 
-    def settle(self, statistics: TextStatistics) -> TextFamily:
+    def resolve(self, statistics: TextStatistics) -> TextFamily:
         terms = self.terms_of(statistics)
-        counts = terms.known(self.looks[0], statistics.looks[0]).counts
-        return replace(self, inner=self.inner.settle(counts), terms=terms)
+        counts = terms.known(self.feature_sets[0], statistics.feature_sets[0]).counts
+        return replace(self, inner=self.inner.resolve(counts), terms=terms)
 
     def likelihood(self, statistics: TextStatistics) -> TextLikelihood:
         known = self._known(statistics)
@@ -121,13 +137,13 @@ class TextFamily(Plain):
     def intervals(self, statistics: TextStatistics, level: float) -> Any:
         return self.inner.intervals(self._known(statistics).counts, level)
 
-    def log_evidence(self, statistics: TextStatistics) -> Floats:
-        return np.asarray(self.inner.log_evidence(self._known(statistics).counts))
+    def log_marginal_likelihood(self, statistics: TextStatistics) -> Floats:
+        return np.asarray(self.inner.log_marginal_likelihood(self._known(statistics).counts))
 
-    def total_log_evidence(self, statistics: TextStatistics) -> float:
+    def total_log_marginal_likelihood(self, statistics: TextStatistics) -> float:
         counts = self._known(statistics).counts
         # Where no token takes part there is nothing to explain.
-        return float(self.inner.total_log_evidence(counts)) if counts.total.shape[1] else 0.0
+        return float(self.inner.total_log_marginal_likelihood(counts)) if counts.total.shape[1] else 0.0
 
     def score_variance(self, data: TextRows, statistics: TextStatistics, kernels: Kernels) -> Floats:
         known = self._known(statistics)
@@ -135,8 +151,12 @@ class TextFamily(Plain):
 
     def amount(self, data: TextRows) -> Floats:
         """Tokens of each text, known or not."""
-        look = self.looks[0]
-        found = Kernels().count_tokens(data.texts, [TokenFeatures(look.recipe, look.coding)], grow=True)[0].rows
+        feature_set = self.feature_sets[0]
+        found = (
+            Kernels()
+            .count_tokens(data.texts, [TokenFeatures(feature_set.tokenizer, feature_set.coding)], grow=True)[0]
+            .rows
+        )
         return np.asarray(found.matrix().sum(axis=1), dtype=np.float64).ravel()
 
     def n_parameters(self, statistics: TextStatistics) -> int:
@@ -144,7 +164,7 @@ class TextFamily(Plain):
 
 
 def _end_to_end(parts: list[Scores]) -> Scores:
-    """Stretches of rows, of which some may have limits."""
+    """Concatenate scores of consecutive rows, of which some may have limits."""
     if len(parts) == 1:
         return parts[0]
     n_limits = max(len(part.limits) for part in parts)

@@ -1,4 +1,4 @@
-"""What sums of tokens say of texts: by the likelihood of their tokens, and in bands of evidence."""
+"""What sums of tokens say of texts: by the likelihood of their tokens, and in bins of evidence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .terms import KnownTokens
 if TYPE_CHECKING:
     from .text import TextFamily
 
-# Pseudo-count of a token in a band.
+# Pseudo-count of a token in a bin.
 _BAND_ALPHA = 0.1
 # Texts whose tokens are held at once.
 CHUNK = 1 << 13
@@ -34,34 +34,34 @@ CHUNK = 1 << 13
 _LITTLE = 1 << 16
 # So many times as many sums as tokens that are asked for are many.
 _MANY = 4
-# Of looks that are asked for; None: of all.
+# Of feature sets that are asked for; None: of all.
 Names = tuple[str, ...] | None
 
 
-class BandName(NamedTuple):
-    """Which score of a text: the look, whose tokens (those of the class, or of all others), and the band."""
+class TokenBinName(NamedTuple):
+    """Which score of a text: the feature set, whose tokens (those of the class, or of all others), and the bin."""
 
-    look: str
+    feature_set: str
     by: str
-    band: int
+    bin: int
 
 
-class BandParts(NamedTuple):
+class TokenBinParts(NamedTuple):
     """What tokens add to the scores of a text, ``(views, tokens, classes)``, and which of those asked for they are."""
 
     known: Array
     scores: Floats
 
 
-class _Band(NamedTuple):
-    """How texts are read for the tokens of one look, and their table."""
+class _FeatureBins(NamedTuple):
+    """How texts are read for the tokens of one feature set, and their table."""
 
-    look: TokenFeatures
+    feature_set: TokenFeatures
     table: TokenBins
 
     def tokens(self, codes: Array) -> Positions:
         """Which tokens of the table codes of the sums are, -1 where none."""
-        coding = self.look.coding
+        coding = self.feature_set.coding
         if not isinstance(coding, SomeBuckets):
             return np.asarray(self.table.place[codes])
         at = np.minimum(np.searchsorted(coding.buckets, codes), max(0, len(coding.buckets) - 1))
@@ -70,7 +70,7 @@ class _Band(NamedTuple):
 
     def under_sums(self) -> TokenBins:
         """The table for rows under the codes of the sums, which may be all buckets."""
-        coding = self.look.coding
+        coding = self.feature_set.coding
         if not isinstance(coding, SomeBuckets):
             return self.table
         place = np.full(1 << coding.bits, -1, dtype=np.int32)
@@ -88,7 +88,7 @@ class TextLikelihood:
 
     @cached_property
     def inner(self) -> Any:
-        """Of the tokens of the first look; views alone need none."""
+        """Of the tokens of the first feature set; views alone need none."""
         return self.family.inner.likelihood(self.known.counts)
 
     @property
@@ -96,7 +96,7 @@ class TextLikelihood:
         return bool(self.inner.is_limit)
 
     def rows(self, data: TextRows, kernels: Kernels) -> Sparse:
-        """Texts as rows of the first look."""
+        """Texts as rows of the first feature set."""
         return self.known.rows(data, kernels)
 
     @cached_property
@@ -110,70 +110,70 @@ class TextLikelihood:
     def scores(self, data: TextRows, offset: Floats, kernels: Kernels) -> Floats:
         if self._tables is None:
             return self._by_rows(data, lambda rows: self.inner.scores(rows, offset, kernels), kernels)
-        look = TokenFeatures(self.known.look.recipe, self.known.coding)
-        found = kernels.score_tokens(data.texts, [look], [self._tables])[0]
-        scores = found.once if self.known.look.presence else found.each
+        feature_set = TokenFeatures(self.known.feature_set.tokenizer, self.known.coding)
+        found = kernels.score_tokens(data.texts, [feature_set], [self._tables])[0]
+        scores = found.once if self.known.feature_set.presence else found.each
         assert scores is not None
         scores += self.inner.finite.base + offset
         return scores
 
-    # Bands of evidence, for views.
+    # Bins of evidence, for views.
 
     @cached_property
-    def _bands(self) -> dict[int, _Band]:
-        """Of looks that were asked for."""
+    def _bins(self) -> dict[int, _FeatureBins]:
+        """Of feature sets that were asked for."""
         return {}
 
-    def _band(self, place: int) -> _Band:
-        if place not in self._bands:
-            sums, complement = self.statistics.looks[place], len(self.statistics.rows) > 2
+    def _bin(self, place: int) -> _FeatureBins:
+        if place not in self._bins:
+            sums, complement = self.statistics.feature_sets[place], len(self.statistics.rows) > 2
             coding, total = sums.coding, sums.counts.cells
             if isinstance(coding, Buckets):  # most of which are empty
                 codes, table = TokenBins.of_seen(total, _BAND_ALPHA, complement=complement)
                 coding = SomeBuckets(coding.bits, buckets=codes)
             else:
                 table = TokenBins.of(total, _BAND_ALPHA, complement=complement)
-            self._bands[place] = _Band(TokenFeatures(self.family.looks[place].recipe, coding), table)
-        return self._bands[place]
+            self._bins[place] = _FeatureBins(TokenFeatures(self.family.feature_sets[place].tokenizer, coding), table)
+        return self._bins[place]
 
-    def token_scores(self, look: str, rows: Sparse, kernels: Kernels) -> Floats:
-        """Scores by the look of this name of rows under the codes of its sums."""
-        place = [one.name for one in self.family.looks].index(look)
-        return kernels.token_bin_scores(*self._band_of_few(place, rows))
+    def token_scores(self, feature_set: str, rows: Sparse, kernels: Kernels) -> Floats:
+        """Scores by the feature set of this name of rows under the codes of its sums."""
+        place = [one.name for one in self.family.feature_sets].index(feature_set)
+        return kernels.token_bin_scores(*self._bins_of_few(place, rows))
 
-    def _band_of_few(self, place: int, rows: Sparse) -> tuple[Sparse, TokenBins]:
+    def _bins_of_few(self, place: int, rows: Sparse) -> tuple[Sparse, TokenBins]:
         """For these texts alone, where they hold few of all tokens: the whole takes more room than the sums."""
-        total, codes = self.statistics.looks[place].counts.cells, distinct(rows.indices, rows.n_columns)
-        if place in self._bands or _MANY * len(codes) > total.size:
-            return rows, self._band(place).under_sums()
+        total, codes = self.statistics.feature_sets[place].counts.cells, distinct(rows.indices, rows.n_columns)
+        if place in self._bins or _MANY * len(codes) > total.size:
+            return rows, self._bin(place).under_sums()
         some = TokenBins.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
         return renumbered(rows, codes), some
 
     @property
-    def band_names(self) -> list[BandName]:
+    def bin_names(self) -> list[TokenBinName]:
         """Of the scores of ``token_bin_scores``."""
         kinds = ("the class", "the others") if len(self.statistics.rows) > 2 else ("the class",)
-        names = [look.name for look in self.family.looks]
-        return [BandName(name, by, band) for name in names for by in kinds for band in range(len(KNOTS))]
+        names = [feature_set.name for feature_set in self.family.feature_sets]
+        return [TokenBinName(name, by, bin_) for name in names for by in kinds for bin_ in range(len(KNOTS))]
 
     def token_bin_scores(self, data: TextRows, kernels: Kernels, names: Names = None) -> Floats:
-        """Scores of texts by every look, or by some, ``(views, rows, classes)``."""
-        return self._each_look(data, kernels.token_bin_scores, kernels, names, few=self._is_first_question(data))
+        """Scores of texts by every feature set, or by some, ``(views, rows, classes)``."""
+        return self._each_feature_set(data, kernels.token_bin_scores, kernels, names, few=self._is_first_question(data))
 
-    def band_parts(self, look: str, codes: Array) -> BandParts:
-        """What distinct tokens of one text, by their codes among the sums of a look, add to its scores."""
-        place = [one.name for one in self.family.looks].index(look)
-        if place in self._bands:
-            table, tokens = self._bands[place].table, self._bands[place].tokens(codes)
+    def bin_parts(self, feature_set: str, codes: Array) -> TokenBinParts:
+        """What distinct tokens of one text, by their codes among the sums of a feature set, add to its scores."""
+        place = [one.name for one in self.family.feature_sets].index(feature_set)
+        if place in self._bins:
+            table, tokens = self._bins[place].table, self._bins[place].tokens(codes)
         else:
             table = self._table_of(place, codes)
             tokens = table.place
         known = np.flatnonzero(tokens >= 0)
-        return BandParts(known, table.token_views(tokens[known]))
+        return TokenBinParts(known, table.token_views(tokens[known]))
 
     def _table_of(self, place: int, codes: Array) -> TokenBins:
         """Of some tokens alone, numbered as they are given."""
-        sums = self.statistics.looks[place].counts.cells
+        sums = self.statistics.feature_sets[place].counts.cells
         if place not in self._wholes:
             whole = TokenBins.of_some(sums, np.zeros(0, dtype=np.int64), _BAND_ALPHA)
             self._wholes[place] = whole.size, whole.n_tokens
@@ -183,59 +183,63 @@ class TextLikelihood:
 
     @cached_property
     def _wholes(self) -> dict[int, tuple[Floats, int]]:
-        """Of looks that were asked about: sums over all tokens, and how many these are."""
+        """Of feature sets that were asked about: sums over all tokens, and how many these are."""
         return {}
 
     def _is_first_question(self, data: TextRows) -> bool:
         """Whether a model that just came from a file is asked about little: that needs no tables of all tokens."""
-        asked = self._asked
-        self._asked.append(data.n_rows)
-        return not asked[:-1] and not self._bands and row_bytes(data).sum() <= _LITTLE
+        sizes = self._query_sizes
+        self._query_sizes.append(data.n_rows)
+        return not sizes[:-1] and not self._bins and row_bytes(data).sum() <= _LITTLE
 
     @cached_property
-    def _asked(self) -> list[int]:
+    def _query_sizes(self) -> list[int]:
         """How many texts each time."""
         return []
 
     def token_bin_left_out(self, batch: Batch, kernels: Kernels, names: Names = None) -> Floats:
         """The same of texts that the sums hold, each as if they did not."""
         own = batch.classes, batch.weight
-        return self._each_look(
+        return self._each_feature_set(
             batch.data, lambda rows, table: kernels.token_bin_left_out(rows, *own, table), kernels, names
         )
 
     def token_bin_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels, names: Names = None) -> Floats:
         """The same, each text as if the sums held none of its fold."""
         own = batch.classes, batch.weight, folds
-        return self._each_look(
+        return self._each_feature_set(
             batch.data, lambda rows, table: kernels.token_bin_fold_scores(rows, *own, table), kernels, names, few=True
         )
 
-    def _each_look(
+    def _each_feature_set(
         self, data: TextRows, score: Callable[[Sparse, TokenBins], Floats], kernels: Kernels, names: Names,
         *, few: bool = False,
     ) -> Floats:  # fmt: skip
-        places = [i for i, look in enumerate(self.family.looks) if names is None or look.name in names]
+        places = [
+            i for i, feature_set in enumerate(self.family.feature_sets) if names is None or feature_set.name in names
+        ]
         if few and not data.counted:
             return self._each_of_few(data, score, kernels, places)
-        bands = [self._band(i) for i in places]
-        looks = [band.look for band in bands]
-        rows = data.counted_by(looks)
+        bins = [self._bin(i) for i in places]
+        feature_sets = [bin_.feature_set for bin_ in bins]
+        rows = data.counted_by(feature_sets)
         if rows is None:
-            rows = [found.rows for found in kernels.count_tokens(data.texts, looks, grow=False)]
-        return np.concatenate([score(one, band.table) for one, band in zip(rows, bands, strict=True)])
+            rows = [found.rows for found in kernels.count_tokens(data.texts, feature_sets, grow=False)]
+        return np.concatenate([score(one, bin_.table) for one, bin_ in zip(rows, bins, strict=True)])
 
     def _each_of_few(
         self, data: TextRows, score: Callable[[Sparse, TokenBins], Floats], kernels: Kernels, places: list[int]
     ) -> Floats:
-        """Feature by feature: the tokens of all looks would take many times the room of the texts."""
+        """Feature by feature: the tokens of all feature sets would take many times the room of the texts."""
 
-        def of_look(place: int) -> Floats:
-            look = TokenFeatures(self.family.looks[place].recipe, self.statistics.looks[place].coding)
-            rows = kernels.count_tokens(data.texts, [look], grow=False)[0].rows
-            return score(*self._band_of_few(place, rows))
+        def of_feature_set(place: int) -> Floats:
+            feature_set = TokenFeatures(
+                self.family.feature_sets[place].tokenizer, self.statistics.feature_sets[place].coding
+            )
+            rows = kernels.count_tokens(data.texts, [feature_set], grow=False)[0].rows
+            return score(*self._bins_of_few(place, rows))
 
-        return np.concatenate([of_look(place) for place in places])
+        return np.concatenate([of_feature_set(place) for place in places])
 
     def limits(self, data: TextRows, kernels: Kernels) -> list[Floats]:
         if not self.is_limit:

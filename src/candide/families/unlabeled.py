@@ -14,7 +14,7 @@ from ..kernels.tokens import TokenFeatures, TokenTally
 from ..statistics.texts import TextStatistics
 from ..statistics.token_counts import TokenCounts
 from .base import Batch
-from .terms import TokenLook
+from .terms import FeatureSet
 from .text import TextFamily
 
 # Texts whose tokens are held at once.
@@ -35,16 +35,20 @@ def shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kerne
 
 def _shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kernels) -> TextStatistics:
     rows = share.sum(axis=0)
-    return TextStatistics(rows, tuple(_sums(look, data, share, rows, kernels) for look in family.looks))
+    return TextStatistics(
+        rows, tuple(_sums(feature_set, data, share, rows, kernels) for feature_set in family.feature_sets)
+    )
 
 
-def _sums(look: TokenLook, data: TextRows, share: Floats, rows: Floats, kernels: Kernels) -> TokenCounts:
-    found = kernels.count_tokens(data.texts, [TokenFeatures(look.recipe, look.coding)], grow=not look.fixed)[0]
-    total = _by_class(look.weighed(found.rows), share)
+def _sums(feature_set: FeatureSet, data: TextRows, share: Floats, rows: Floats, kernels: Kernels) -> TokenCounts:
+    found = kernels.count_tokens(
+        data.texts, [TokenFeatures(feature_set.tokenizer, feature_set.coding)], grow=not feature_set.fixed
+    )[0]
+    total = _by_class(feature_set.weighed(found.rows), share)
     texts = total
-    if look.frequencies:
+    if feature_set.frequencies:
         texts = _by_class(replace(found.rows, values=np.ones(len(found.rows.values))), share)
-    return look.sums(TokenTally(found.coding, total, texts, np.asarray(total.sum(axis=1))), rows)
+    return feature_set.sums(TokenTally(found.coding, total, texts, np.asarray(total.sum(axis=1))), rows)
 
 
 def _by_class(cells: Sparse, share: Floats) -> Any:
@@ -63,11 +67,11 @@ def token_by_token(
 ) -> TextStatistics:
     """Every token belongs to the classes as those of its name do that have labels; p(class) stays."""
     batch = Batch(data, np.zeros(data.n_rows, dtype=np.int32), weight, 1)
-    pairs = zip(family.looks, statistics.looks, strict=True)
-    known = tuple(look._replace(coding=sums.coding, fixed=True) for look, sums in pairs)
-    unlabeled = replace(family, looks=known).observe(batch, kernels)
+    pairs = zip(family.feature_sets, statistics.feature_sets, strict=True)
+    known = tuple(feature_set._replace(coding=sums.coding, fixed=True) for feature_set, sums in pairs)
+    unlabeled = replace(family, feature_sets=known).observe(batch, kernels)
     rows = statistics.rows * unlabeled.rows.sum() / statistics.rows.sum()
-    both = zip(statistics.looks, unlabeled.looks, strict=True)
+    both = zip(statistics.feature_sets, unlabeled.feature_sets, strict=True)
     return TextStatistics(rows, tuple(_in_proportion(mine, theirs, rows) for mine, theirs in both))
 
 

@@ -70,9 +70,9 @@ def merge_cells(cells: Cells, limit: int | None = None) -> tuple[Cells, Array]:
             shifts[i] = max(shifts[i], _smallest_shift(cells.key[begins[i] :][: sizes[i]], limit))
     shift = np.repeat(shifts, sizes)
     wide = shift.astype(np.uint64)
-    settled = Cells(cells.column, cells.key >> wide << wide, shift)
-    is_new = _is_new(settled.column, settled.key)
-    return settled.take(np.flatnonzero(is_new)), np.cumsum(is_new) - 1
+    resolved = Cells(cells.column, cells.key >> wide << wide, shift)
+    is_new = _is_new(resolved.column, resolved.key)
+    return resolved.take(np.flatnonzero(is_new)), np.cumsum(is_new) - 1
 
 
 def _binade_begins(cells: Cells) -> Array:

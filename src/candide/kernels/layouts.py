@@ -160,12 +160,16 @@ class TextRows:
 
     def take(self, rows: Array) -> TextRows:
         """Some rows, without a copy of their texts."""
-        counted = [(look, tokens.take(rows)) for look, tokens in self.counted]
+        counted = [(feature_set, tokens.take(rows)) for feature_set, tokens in self.counted]
         return TextRows(self.texts.take(np.ascontiguousarray(rows, dtype=np.int64)), counted=counted)
 
-    def counted_by(self, looks: list[TokenFeatures]) -> list[Sparse] | None:
-        """The rows of tokens, if just these looks were counted."""
-        return [tokens for _, tokens in self.counted] if looks == [look for look, _ in self.counted] else None
+    def counted_by(self, feature_sets: list[TokenFeatures]) -> list[Sparse] | None:
+        """The rows of tokens, if just these feature sets were counted."""
+        return (
+            [tokens for _, tokens in self.counted]
+            if feature_sets == [feature_set for feature_set, _ in self.counted]
+            else None
+        )
 
     def arrays(self) -> dict[str, Array]:
         """All texts as valid UTF-8, as ``packed`` takes them: a copy."""

@@ -110,24 +110,24 @@ def _allow(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
         raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
 
 
-def normalize_text(text: str, recipe: TokenizerConfig) -> str:
+def normalize_text(text: str, config: TokenizerConfig) -> str:
     """Return the text in the form that is tokenized."""
-    text = text.lower() if recipe.lowercase else text
-    if recipe.strip_accents:
+    text = text.lower() if config.lowercase else text
+    if config.strip_accents:
         parts = unicodedata.normalize("NFKD", text)
         text = "".join(part for part in parts if not unicodedata.combining(part))
-    if recipe.strip_accents == "ascii":
+    if config.strip_accents == "ascii":
         text = text.encode("ascii", "ignore").decode("ascii")
-    return _DIGIT.sub("0", text) if recipe.fold_numbers else text
+    return _DIGIT.sub("0", text) if config.fold_numbers else text
 
 
-def words(text: str, recipe: TokenizerConfig) -> list[str]:
-    """Return the words of a text by the pattern or the function of a recipe, including stop words."""
-    text = normalize_text(text, recipe)
-    if recipe.tokenizer is not None:
-        return _cut(recipe.tokenizer, text)
-    assert recipe.pattern is not None
-    return _compiled(recipe.pattern).findall(text)
+def words(text: str, config: TokenizerConfig) -> list[str]:
+    """Return the words of a text by the pattern or the function of a tokenizer configuration, including stop words."""
+    text = normalize_text(text, config)
+    if config.tokenizer is not None:
+        return _cut(config.tokenizer, text)
+    assert config.pattern is not None
+    return _compiled(config.pattern).findall(text)
 
 
 def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:

@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 class TokenFeatures(NamedTuple):
     """One way to feature at texts."""
 
-    recipe: TokenizerConfig
+    tokenizer: TokenizerConfig
     coding: Coding
 
 
@@ -146,29 +146,29 @@ def _by_groups(
 
 
 def _groups(texts: _core.Texts, features: Sequence[TokenFeatures]) -> Iterator[_Group]:
-    plain = [k for k, feature in enumerate(features) if not feature.recipe.in_python]
+    plain = [k for k, feature in enumerate(features) if not feature.tokenizer.in_python]
     if plain:
         yield _group(plain, texts, features)
     for k in sorted(set(range(len(features))) - set(plain)):
-        yield _group([k], _cut(texts, features[k].recipe), features)
+        yield _group([k], _cut(texts, features[k].tokenizer), features)
 
 
 def _group(places: list[int], texts: _core.Texts, features: Sequence[TokenFeatures]) -> _Group:
-    tokenizers = [_native(features[k].recipe) for k in places]
+    tokenizers = [_native(features[k].tokenizer) for k in places]
     return _Group(places, texts, tokenizers, [features[k].coding.native for k in places])
 
 
 @lru_cache(maxsize=64)
-def _native(recipe: TokenizerConfig) -> _core.Tokenizer:
-    analyzer = _GIVEN if recipe.in_python else ANALYZERS.index(recipe.analyzer)
-    accents = ACCENTS.index(recipe.strip_accents)
-    stop_words = Vocabulary.of(recipe.stop_words).native if recipe.stop_words else None
-    return _core.Tokenizer(recipe, analyzer, accents, stop_words)
+def _native(tokenizer: TokenizerConfig) -> _core.Tokenizer:
+    analyzer = _GIVEN if tokenizer.in_python else ANALYZERS.index(tokenizer.analyzer)
+    accents = ACCENTS.index(tokenizer.strip_accents)
+    stop_words = Vocabulary.of(tokenizer.stop_words).native if tokenizer.stop_words else None
+    return _core.Tokenizer(tokenizer, analyzer, accents, stop_words)
 
 
-def _cut(texts: _core.Texts, recipe: TokenizerConfig) -> _core.Texts:
+def _cut(texts: _core.Texts, tokenizer: TokenizerConfig) -> _core.Texts:
     """Return each text as its words, one after the other."""
-    rows = [b"".join(_ended(word) for word in words(text or "", recipe)) for text in texts.strings()]
+    rows = [b"".join(_ended(word) for word in words(text or "", tokenizer)) for text in texts.strings()]
     offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     return _core.Texts.of_buffers(np.frombuffer(b"".join(rows), dtype=np.uint8), offsets, ~texts.missing())
 
@@ -227,10 +227,13 @@ def tally_and_keep(
 ) -> list[TokenTally]:
     """Return weights of texts that hold each token, without occurrences, and keep the rows of tokens in ``data``."""
     found = kernels.count_tokens(
-        data.texts, [TokenFeatures(recipe, _sparing(coding)) for recipe, coding in features], grow=True, presence=True
+        data.texts,
+        [TokenFeatures(tokenizer, _sparing(coding)) for tokenizer, coding in features],
+        grow=True,
+        presence=True,
     )
     data.counted[:] = [
-        (TokenFeatures(feature.recipe, one.coding), one.rows) for feature, one in zip(features, found, strict=True)
+        (TokenFeatures(feature.tokenizer, one.coding), one.rows) for feature, one in zip(features, found, strict=True)
     ]
     totals = [kernels.tally(one.rows, classes, weight, n_classes, 0.0).total for one in found]
     return [
@@ -244,11 +247,11 @@ def _sparing(coding: Coding) -> Coding:
     return SomeBuckets(coding.bits, buckets=np.empty(0, dtype=np.int32)) if isinstance(coding, Buckets) else coding
 
 
-def _presence_tally(asked: Coding, found: Coding, total: Any) -> TokenTally:
+def _presence_tally(queried: Coding, found: Coding, total: Any) -> TokenTally:
     if not isinstance(found, SomeBuckets):
         return TokenTally(found, None, total, None)
     from scipy.sparse import csr_array
 
     indptr, codes, held = sum_rows(total)
-    shape = len(indptr) - 1, len(asked)
-    return TokenTally(asked, None, csr_array((held, found.buckets[codes], indptr), shape=shape), None)
+    shape = len(indptr) - 1, len(queried)
+    return TokenTally(queried, None, csr_array((held, found.buckets[codes], indptr), shape=shape), None)

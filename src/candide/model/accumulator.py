@@ -97,8 +97,8 @@ def n_sparse_cells(state: State) -> int:
     """Return the number of cells of the sparse sums of a state."""
     statistics: Any = state.statistics
     texts = statistics.texts if isinstance(statistics, TableStatistics) else (statistics,)
-    looks = [look for one in texts if isinstance(one, TextStatistics) for look in one.looks]
-    return sum(int(getattr(look.counts.total, "nnz", 0)) for look in looks)
+    feature_sets = [feature_set for one in texts if isinstance(one, TextStatistics) for feature_set in one.feature_sets]
+    return sum(int(getattr(feature_set.counts.total, "nnz", 0)) for feature_set in feature_sets)
 
 
 class RowCounts(NamedTuple):

@@ -13,7 +13,7 @@ from ..specs import BoundSpec
 from ..stacking.stacked_views import StackedViews
 from .fitted import Fitted
 from .state import State
-from .telling import all_names
+from .top_features import all_names
 
 if TYPE_CHECKING:
     from .classifier import Classifier

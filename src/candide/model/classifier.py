@@ -23,16 +23,16 @@ from ..stacking.token_views import StackedTokenViews
 from ..statistics.hashing import ABOVE_ALL
 from .cached import cached
 from .changes import after_rows, forgotten, merged
-from .evaluation import Report
+from .evaluation import Evaluation
 from .fitted import Fitted, fit_on_sample, held_out, seen_rows, with_refinement
 from .given import log_posterior, nothing_given
 from .log_likelihood import log_likelihood, plus_base
 from .out_of_fold import OutOfFoldScores, report, score_out_of_fold
 from .scorer import Scorer, log_sum
-from .smoothing import by_evidence
+from .smoothing import by_marginal_likelihood
 from .state import State
 from .table import Table, named
-from .telling import Names, heavy_names
+from .top_features import Names, top_token_names
 
 
 class Classifier:
@@ -43,7 +43,7 @@ class Classifier:
         bound_spec: BoundSpec,
         state: State,
         fitted: Fitted | None = None,
-        report: Report | None = None,
+        report: Evaluation | None = None,
         token_names: Names | None = None,
         importance: Table | None = None,
         choices: Family | None = None,
@@ -89,7 +89,7 @@ class Classifier:
         """The family with all that it takes from the classes together fixed at what they say now."""
         family = self.bound_spec.family
         if self.bound_spec.alpha == "evidence":
-            family = family.with_alpha(by_evidence(family, self.state.statistics))
+            family = family.with_alpha(by_marginal_likelihood(family, self.state.statistics))
         elif self.bound_spec.alpha == "loo" and self.current is not None and self.current.alpha is not None:
             family = family.with_alpha(self.current.alpha)
         earlier = self._kept_choices
@@ -97,8 +97,8 @@ class Classifier:
             return earlier.for_sums(self.statistics)
         if isinstance(family, TableFamily) and self.state.sample is not None and self.state.sample.grouped:
             held = held_out(self.bound_spec, self.state, self.statistics, Kernels(self.bound_spec.n_threads))
-            return family.settle(self.statistics, held)
-        return family.settle(self.statistics)
+            return family.resolve(self.statistics, held)
+        return family.resolve(self.statistics)
 
     @cached
     def statistics(self) -> Any:
@@ -211,7 +211,7 @@ class Classifier:
         return self._report is not None or (self.state.sample is not None and not self.state.sample.is_empty)
 
     @property
-    def report(self) -> Report:
+    def report(self) -> Evaluation:
         """Measures of the model on training rows that it was not fitted on."""
         return report(self.out_of_fold, self.classes.labels) if self._report is None else self._report
 
@@ -305,7 +305,9 @@ class Classifier:
         fitted = self.fitted_without_rows
         if fitted is not None and fitted.views is not None:
             fitted = replace(fitted, views=fitted.views.without_unused())
-        names = self.token_names if self.state.sample is None else heavy_names(self, Kernels(self.bound_spec.n_threads))
+        names = (
+            self.token_names if self.state.sample is None else top_token_names(self, Kernels(self.bound_spec.n_threads))
+        )
         state = replace(self.state, statistics=self.statistics, sample=None)
         return Classifier(self.bound_spec, state, fitted, made, names, self.importance)
 

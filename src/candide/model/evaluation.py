@@ -17,7 +17,7 @@ from .table import Table
 _MEASURES = ("accuracy", "log_loss", "brier", "ece", "aurc")
 
 
-class Verdicts(NamedTuple):
+class RowScores(NamedTuple):
     """What is left of rows once their probabilities were held against the truth: no more with more classes."""
 
     surprise: Floats  # -log p(true class)
@@ -37,7 +37,7 @@ class Verdicts(NamedTuple):
         weight: Floats,
         multiplicity: Array | None = None,
         groups: Array | None = None,
-    ) -> Verdicts:
+    ) -> RowScores:
         """Of the rows that count."""
         kept = np.flatnonzero(weight > 0)
         log_probability, classes, weight = log_probability[kept], classes[kept], weight[kept]
@@ -62,7 +62,7 @@ class Verdicts(NamedTuple):
         return np.where(self.groups == 0, alone, np.unique(self.groups, return_inverse=True)[1])
 
     @classmethod
-    def joined(cls, parts: Iterable[Verdicts], n_classes: int) -> Verdicts:
+    def joined(cls, parts: Iterable[RowScores], n_classes: int) -> RowScores:
         """Of all parts."""
         nothing = cls.of(np.zeros((0, n_classes)), np.zeros(0, dtype=np.int32), np.zeros(0))
         confusion, columns = nothing.confusion, [nothing[:-1]]
@@ -73,7 +73,7 @@ class Verdicts(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Report:
+class Evaluation:
     """Measures of a model's probabilities, and the tables behind them.
 
     Attributes
@@ -101,13 +101,13 @@ class Report:
         Weight of rows, true × predicted.
     risk_coverage : Table
         Error rate (risk) of the surest rows that make up a share (coverage) of all.
-    optimistic : Report, optional
+    optimistic : Evaluation, optional
         The same where choices and calibration were made on the very rows they are measured on.
 
     Examples
     --------
     >>> log_probability = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.2, 0.8]])
-    >>> Report.of(log_probability, np.array([0, 1, 1, 1]), np.ones(4), np.array(["ham", "spam"]))
+    >>> Evaluation.of(log_probability, np.array([0, 1, 1, 1]), np.ones(4), np.array(["ham", "spam"]))
     4 rows
     measure   value
     accuracy  0.7500 ± 0.2500
@@ -133,7 +133,7 @@ class Report:
     per_class: Table
     confusion: Floats
     risk_coverage: Table
-    optimistic: Report | None = None
+    optimistic: Evaluation | None = None
 
     @classmethod
     def of(
@@ -144,17 +144,17 @@ class Report:
         labels: Array,
         multiplicity: Array | None = None,
         groups: Array | None = None,
-    ) -> Report:
+    ) -> Evaluation:
         """Measure log probabilities ``(rows, classes)`` against the positions of the true classes.
 
         With a ``multiplicity``, a row stands for so many equal ones, and its weight is that of all of them.
         """
-        return cls.from_verdicts([Verdicts.of(log_probability, classes, weight, multiplicity, groups)], labels)
+        return cls.from_row_scores([RowScores.of(log_probability, classes, weight, multiplicity, groups)], labels)
 
     @classmethod
-    def from_verdicts(cls, parts: Iterable[Verdicts], labels: Array) -> Report:
+    def from_row_scores(cls, parts: Iterable[RowScores], labels: Array) -> Evaluation:
         """Measure rows that were judged part by part."""
-        rows = Verdicts.joined(parts, len(labels))
+        rows = RowScores.joined(parts, len(labels))
         if not len(rows.weight):
             raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
         beside = rows.weight, rows.copies, rows.observation()
@@ -186,7 +186,7 @@ class Report:
         """What was most often taken for what: ``class``, ``answer``, ``weight`` and its share of the class's rows.
 
         >>> log_probability = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.2, 0.8]])
-        >>> Report.of(log_probability, np.array([0, 1, 1, 1]), np.ones(4), np.array(["ham", "spam"])).confusions()
+        >>> Evaluation.of(log_probability, np.array([0, 1, 1, 1]), np.ones(4), np.array(["ham", "spam"])).confusions()
         class  answer  weight     share
         spam   ham          1  0.333333
         """
@@ -222,4 +222,4 @@ def _plain(value: Any) -> Any:
         return {name: column.tolist() for name, column in value.items()}
     if isinstance(value, np.ndarray):
         return value.tolist()
-    return value.as_dict() if isinstance(value, Report) else value
+    return value.as_dict() if isinstance(value, Evaluation) else value

@@ -12,11 +12,11 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
 from ..statistics import Sample
 from .classifier import Classifier
-from .evaluation import Report
+from .evaluation import Evaluation
 from .state import State
 
 
-def learning_curve(model: Classifier, batch: Batch, n_blocks: int, kernels: Kernels) -> list[tuple[float, Report]]:
+def learning_curve(model: Classifier, batch: Batch, n_blocks: int, kernels: Kernels) -> list[tuple[float, Evaluation]]:
     """Mean weight learned, and the report on rows not learned, for sums of 1 to ``n_blocks - 1`` blocks of the rows.
 
     A row is judged by blocks that begin with the one after its own, so that each is judged once for each size.
@@ -35,14 +35,14 @@ def learning_curve(model: Classifier, batch: Batch, n_blocks: int, kernels: Kern
 
 def _judged(
     model: Classifier, batch: Batch, sums: list[State], rows: list[Array], kernels: Kernels
-) -> tuple[float, Report]:
+) -> tuple[float, Evaluation]:
     scores = np.empty((len(batch.classes), batch.n_classes))
     for state, held in zip(sums, rows, strict=True):
         part = batch.take(held)
         scores[held] = Classifier(model.bound_spec, state).posterior(part.data, kernels, logarithm=True)
     weight: Floats = np.ones(len(scores)) if batch.weight is None else batch.weight
     learned = float(np.mean([state.rows.sum() for state in sums]))
-    return learned, Report.of(scores, batch.classes, weight, model.classes.labels)
+    return learned, Evaluation.of(scores, batch.classes, weight, model.classes.labels)
 
 
 def _state(model: Classifier, batch: Batch, kernels: Kernels) -> State:

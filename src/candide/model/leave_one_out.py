@@ -14,7 +14,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..families import Batch, Family
-from ..families.left_out import refuse_strangers
+from ..families.left_out import refuse_unseen_categories
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..stacking.folds import rows_by_fold
@@ -31,7 +31,7 @@ def leave_one_out(
     model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut, family: Family | None = None
 ) -> Floats:
     """log p(class | x) of rows that the model has learned, each with itself left out; by its family, or as given."""
-    refuse_strangers(batch, model.state.statistics)
+    refuse_unseen_categories(batch, model.state.statistics)
     offset = model.scorer.offset
     parts = batch, model.state.statistics, model.likelihood, offset, kernels
     finite, limits = (family or model.family).left_out(*parts)
@@ -94,9 +94,11 @@ def _log_rest(gone: Floats) -> Floats:
         return np.asarray(np.log1p(-np.where(gone >= 1 - 1e-12, 1.0, gone)))
 
 
-def blocked_folds(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
+def cross_val_log_proba(
+    model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut
+) -> Floats:
     """log p(class | x) of rows that the model has learned, each fold scored by what all others have taught."""
-    refuse_strangers(batch, model.state.statistics)
+    refuse_unseen_categories(batch, model.state.statistics)
     out = np.empty((len(folds), len(model.classes)))
     for rows in rows_by_fold(folds):
         out[rows] = _scored_by_rest(model, batch, rows, kernels, prior)
@@ -134,7 +136,7 @@ def left_out_scores(model: Classifier, batch: Batch, folds: Array | None, kernel
     """For choices between models: rows left out one by one, or in folds, while the class prior stays."""
     if folds is None:
         return leave_one_out(model, batch, kernels, "fixed", model.family.for_choices())
-    return blocked_folds(model, batch, folds, kernels, "fixed")
+    return cross_val_log_proba(model, batch, folds, kernels, "fixed")
 
 
 def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:

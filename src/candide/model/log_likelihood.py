@@ -20,7 +20,7 @@ def log_likelihood(model: Classifier, data: Any, classes: Positions, weight: Flo
         # A row of weight 0 is not there: 0 · (-inf) counts as 0.
         kept = np.flatnonzero(weight > 0)
         data, classes, weight = data.take(kept), classes[kept], weight[kept]
-    parts = [_log_likelihood(model, *part, kernels) for part in _stretches(data, classes, weight)]
+    parts = [_log_likelihood(model, *part, kernels) for part in _row_ranges(data, classes, weight)]
     # Terms that outgrow all others are added apart; the first that does not cancel decides.
     *diverging, finite = np.sum(parts, axis=0)
     left = [term for term in diverging if term]
@@ -44,6 +44,8 @@ def plus_base(score: Floats, base: Floats) -> Floats:
         return np.where(np.isneginf(base), -np.inf, score + base)
 
 
-def _stretches(data: Any, classes: Positions, weight: Floats | None) -> Iterator[tuple[Any, Positions, Floats | float]]:
+def _row_ranges(
+    data: Any, classes: Positions, weight: Floats | None
+) -> Iterator[tuple[Any, Positions, Floats | float]]:
     for begin, end, part in chunks(data):
         yield part, classes[begin:end], 1.0 if weight is None else weight[begin:end]

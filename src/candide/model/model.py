@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data.arrays import as_array
-from ..data.column_selection import Roles, check_columns, similar_name
-from ..data.index import Index, encode
+from ..data.column_selection import Roles
+from ..data.index import encode
 from ..data.labeled_rows import LabeledRows, label_array, read_labels, read_weights, warn_if_continuous
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Batch, Family
@@ -25,10 +25,11 @@ from .accumulator import RowCounts, summarize
 from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
 from .drawn_cells import as_seen
-from .evaluation import Report, Verdicts
-from .label_filter import LabelFilter
+from .evaluation import Evaluation, RowScores
+from .labels import LabelFilter, drop_unlabeled, one_dimensional, with_labels
 from .leave_one_out import check_prior, read_folds
 from .out_of_fold import folds_left_out, left_out_posterior
+from .source_columns import roles_in
 from .state import State
 from .table import Table
 from .unlabeled import Unlabeled
@@ -242,31 +243,7 @@ class Model:
 
     def roles_in(self, names: list[str], text: str | None = None, label: str | None = None) -> Roles:
         """Return which of the named columns the model reads; ``label``: of labels, if it is another."""
-        trained = self.schema.roles
-        if label is None:
-            label = trained.label if trained else ""
-        if self.spec.reads_texts:
-            known = trained.text if trained else None
-            column = _text_column(text or known, known, names, label)
-            return Roles(label, column, (column,))
-        others = {label, *((trained.label, trained.weight) if trained else ())}
-        return Roles(label, None, self._table_columns(names, others))
-
-    def _table_columns(self, names: list[str], others: set[str | None]) -> tuple[str, ...]:
-        """Return the columns of training; ``others`` are labels and weights."""
-        known, roles = self.schema.feature_names, self.schema.roles
-        if known is None:
-            trained = roles.columns if roles else ()
-            found = trained if trained and set(trained) <= set(names) else ()
-            return found or tuple(name for name in names if name not in others)
-        found = tuple(name for name in known if name in names)
-        if not found:
-            raise InputError(
-                f"the model was trained on the columns {', '.join(known)}, and the source has none of them, but "
-                f"{', '.join(names)}; pass a source with these columns"
-            )
-        check_columns(list(known), names, getattr(self.spec, "absent", None), others)
-        return found
+        return roles_in(self.spec, self.schema, names, text, label)
 
     # What was learned.
 
@@ -305,7 +282,7 @@ class Model:
         return self.spec.compute_loo is not False and self.classifier.can_report
 
     @property
-    def loo(self) -> Report:
+    def loo(self) -> Evaluation:
         """Leave-one-out figures of the model.
 
         Training rows are scored with themselves left out; what was chosen or fitted on such scores is fitted again
@@ -417,12 +394,12 @@ class Model:
         folds = read_folds(groups, n_folds, batch.data.n_rows)
         return folds_left_out(self.classifier, batch, folds, self.kernels, check_prior(class_prior))
 
-    def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Verdicts:
+    def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RowScores:
         """Return the scores of rows with labels that the model knows, for an evaluation."""
         batch = self.batch(X, y, sample_weight)
         scores = self.classifier.posterior(batch.data, self.kernels, logarithm=True)
         weight = np.ones(len(scores)) if batch.weight is None else batch.weight
-        return Verdicts.of(scores, batch.classes, weight, groups=group_hashes(groups, batch.data.n_rows))
+        return RowScores.of(scores, batch.classes, weight, groups=group_hashes(groups, batch.data.n_rows))
 
     # For files and for other machines.
 
@@ -470,52 +447,3 @@ def completed(spec: Spec, classifier: Classifier) -> Classifier:
     if spec.keep_sample is False and classifier.state.sample is not None:
         classifier = classifier.without_sample(compute_loo=bool(spec.compute_loo))
     return classifier.complete()
-
-
-def drop_unlabeled(spec: Spec, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
-    """Return the rows that have a label, to be scored; the others are counted in a warning."""
-    labeled = LabelFilter(spec, learning=False)
-    X, y, sample_weight = labeled.drop(*spec.split_label(X, y), sample_weight)
-    labeled.warn()
-    return X, y, sample_weight
-
-
-def with_labels(data: Any, y: Any, sample_weight: Any, groups: Any, kernels: Kernels) -> LabeledRows:
-    """Return encoded rows with their classes, weights and groups."""
-    classes, positions = read_labels(one_dimensional(y), data.n_rows, kernels)
-    weight = read_weights(sample_weight, data.n_rows)
-    return LabeledRows(data, classes, positions, weight, group_hashes(groups, data.n_rows))
-
-
-def one_dimensional(y: Any) -> Any:
-    """Return labels; a table of one column becomes an array."""
-    if y is not None and type(y) is not np.ndarray:
-        y = as_array(y, "y")
-    return y.ravel() if y is not None and y.ndim == 2 and y.shape[1] == 1 else y
-
-
-def _text_column(wanted: str | None, trained: str | None, names: list[str], label: str | None) -> str:
-    if wanted in names:
-        return str(wanted)
-    others = [name for name in names if name != label]
-    if wanted is None and len(others) == 1:
-        return others[0]
-    raise no_column(wanted, "text", trained, names)
-
-
-def no_column(name: str | None, role: str, trained: str | None, names: list[str]) -> InputError:
-    """Return the error for a column that a source should have: the one of training, or another that was named."""
-    why = ", which the model was trained with" if name == trained else ""
-    advice = f"name the column of {role}s with {role}= (--{role} in a terminal)"
-    meant = None if name is None else similar_name(name, names)
-    hint = "" if meant is None else f"did you mean {meant!r}? "
-    return InputError(f"the source has no column {name!r} of {role}s{why}; it has {', '.join(names)}; {hint}{advice}")
-
-
-def check_declared(declared: Index, n_given: int, known: Index) -> None:
-    """Raise an error if declared classes are not those that a model has."""
-    if declared != known or len(declared) != n_given:
-        raise ParameterError(
-            f"classes={declared.labels!r} is not the same as on last call to partial_fit, which knew "
-            f"{known.labels!r}; leave classes out to let new ones join"
-        )

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..families import Batch
-from ..families.left_out import refuse_strangers
+from ..families.left_out import refuse_unseen_categories
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, chunks
 from ..specs import BoundSpec
@@ -21,9 +21,9 @@ from ..stacking.token_views import StackedTokenViews
 from ..stacking.training_rows import TrainingRows
 from ..statistics import Sample
 from ..statistics.hashing import group_hashes, row_hashes
-from .evaluation import Report
+from .evaluation import Evaluation
 from .fitted import alphas, scores_left_out, seen_rows
-from .leave_one_out import PriorWhileOut, blocked_folds, leave_one_out
+from .leave_one_out import PriorWhileOut, cross_val_log_proba, leave_one_out
 from .state import State
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior:
 
     Copies of a row are left out with it, where the sample distinguishes them from coincidences.
     """
-    refuse_strangers(batch, model.state.statistics)
+    refuse_unseen_categories(batch, model.state.statistics)
     if model.state.sample is not None:
         distinct, places = _without_copies(model.state.sample, batch)
         return _left_out_posterior(model, distinct, kernels, prior)[places]
@@ -263,8 +263,8 @@ def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kerne
     grouped, so that several are left out together.
     """
     if _views(model) is None:
-        return model.calibrated(blocked_folds(model, batch, folds, kernels, prior), batch.data)
-    refuse_strangers(batch, model.state.statistics)
+        return model.calibrated(cross_val_log_proba(model, batch, folds, kernels, prior), batch.data)
+    refuse_unseen_categories(batch, model.state.statistics)
     if len(np.unique(folds)) > _MAX_STACKED_FOLDS:
         folds = group_folds(batch.classes, folds)
     out = np.empty((len(folds), len(model.classes)))
@@ -298,9 +298,9 @@ def _share_in_sample(state: State, batch: Batch) -> Floats:
     return np.where(inside, weight * scale[batch.classes], 0.0)
 
 
-def report(result: OutOfFoldScores, labels: Array) -> Report:
+def report(result: OutOfFoldScores, labels: Array) -> Evaluation:
     """Return the measures of out-of-fold scores, and the optimistic ones."""
     seen = result.seen
     groups = None if seen.blocks is None else seen.blocks.astype(np.uint64) + np.uint64(1)
     of = seen.batch.classes, seen.case_weight, labels, seen.multiplicity, groups
-    return replace(Report.of(result.log_probability, *of), optimistic=Report.of(result.optimistic, *of))
+    return replace(Evaluation.of(result.log_probability, *of), optimistic=Evaluation.of(result.optimistic, *of))

@@ -21,11 +21,11 @@ class Scorer:
 
     def joint(self, data: Any, kernels: Kernels) -> Floats:
         """log p(x, class) up to a term common to all classes; -inf where it is 0."""
-        return self._settled(data, kernels, with_infinities)
+        return self._resolved(data, kernels, with_infinities)
 
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
         """p(class | x), or its logarithm. Rows that no class allows get the limit ε → 0."""
-        scores = self._settled(data, kernels, leaders_only)
+        scores = self._resolved(data, kernels, leaders_only)
         if kernels.normalize(scores, logarithm=logarithm):
             rows = np.flatnonzero(~np.isfinite(scores.max(axis=1)))
             scores[rows] = self._overflowed(data.take(rows), kernels, logarithm=logarithm)
@@ -37,21 +37,23 @@ class Scorer:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _best(self, data: Any, kernels: Kernels) -> Array:
-        scores = self._settled(data, kernels, leaders_only)
+        scores = self._resolved(data, kernels, leaders_only)
         best, undecided = kernels.best(scores)
         if undecided:
             rows = np.flatnonzero(~np.isfinite(scores.max(axis=1)))
             best[rows] = self._overflowed(data.take(rows), kernels, logarithm=False).argmax(axis=1)
         return best
 
-    def _settled(self, data: Any, kernels: Kernels, settle: Callable[[Floats, list[Floats], Array], Floats]) -> Floats:
+    def _resolved(
+        self, data: Any, kernels: Kernels, resolve: Callable[[Floats, list[Floats], Array], Floats]
+    ) -> Floats:
         """Scores with the limits worked in; without any, which is the rule, just the scores."""
         if not self.likelihood.is_limit:
             return self.likelihood.scores(data, self.offset, kernels)
         out = np.empty((data.n_rows, len(self.offset)))
         for begin, end, part in chunks(data):
             scores = self.likelihood.scores(part, self.offset, kernels)
-            out[begin:end] = settle(scores, self.likelihood.limits(part, kernels), self._possible)
+            out[begin:end] = resolve(scores, self.likelihood.limits(part, kernels), self._possible)
         return out
 
     @property

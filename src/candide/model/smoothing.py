@@ -29,20 +29,20 @@ GRID = np.array([1.0, 0.5, 2.0, 0.2, 5.0, 0.1, 10.0, 0.03, 30.0, 0.01, 100.0, 0.
 _MOST_COLUMNS = 500
 
 
-def by_evidence(family: Family, statistics: Any) -> float | Floats:
+def by_marginal_likelihood(family: Family, statistics: Any) -> float | Floats:
     """The α under which the data are most probable: one per column where columns are separate (empirical Bayes). It is
     1 where no other makes them more probable.
     """
 
-    def evidence(log_alpha: Floats) -> Floats:
+    def marginal_likelihood(log_alpha: Floats) -> Floats:
         if family.separate:
-            return family.with_alpha(np.exp(log_alpha)).log_evidence(statistics)
-        return np.array([family.with_alpha(float(np.exp(log_alpha[0]))).total_log_evidence(statistics)])
+            return family.with_alpha(np.exp(log_alpha)).log_marginal_likelihood(statistics)
+        return np.array([family.with_alpha(float(np.exp(log_alpha[0]))).total_log_marginal_likelihood(statistics)])
 
-    n = len(family.with_alpha(1.0).log_evidence(statistics)) if family.separate else 1
-    log_alpha = _maximum(evidence, np.broadcast_to(np.log(family.most_alpha(statistics)), (n,)))
-    at_one = evidence(np.zeros(n))
-    flat = evidence(log_alpha) - at_one <= _FLAT * (1 + np.abs(at_one))
+    n = len(family.with_alpha(1.0).log_marginal_likelihood(statistics)) if family.separate else 1
+    log_alpha = _maximum(marginal_likelihood, np.broadcast_to(np.log(family.most_alpha(statistics)), (n,)))
+    at_one = marginal_likelihood(np.zeros(n))
+    flat = marginal_likelihood(log_alpha) - at_one <= _FLAT * (1 + np.abs(at_one))
     alpha = np.exp(np.where(flat, 0.0, log_alpha))
     return alpha if family.separate else float(alpha[0])
 
@@ -116,7 +116,7 @@ def _tempered_losses(
 
 def _posterior(family: Family, statistics: Any, seen: TrainingRows, offset: Floats, kernels: Kernels) -> Floats:
     """Log posteriors of rows, each with itself or its block left out."""
-    family = family.settle(statistics)
+    family = family.resolve(statistics)
     if seen.blocks is not None:
         out, batch = np.empty((len(seen.blocks), len(offset))), seen.with_all_copies()
         for rows in rows_by_fold(seen.blocks):

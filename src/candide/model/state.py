@@ -69,21 +69,21 @@ class State:
         ``in_place``: large sums may be added to where they are, and this state is used up.
         """
         if self.closed:
-            _no_strangers(batch.classes, self.classes)
+            _no_unseen_categories(batch.classes, self.classes)
         return replace(self._plus(batch, "absorb" if in_place else "merge"), closed=self.closed)
 
     def declare(self, classes: Index) -> State:
         """The same rows with a closed list of classes."""
-        _no_strangers(self.classes, classes)
+        _no_unseen_categories(self.classes, classes)
         return replace(self.among(classes), declared=np.ones(len(classes), dtype=bool), closed=True)
 
     def forget(self, other: State) -> State:
         """The state without rows that were learned before."""
         unknown = other.classes.positions_in(self.classes) < 0
         if unknown.any():
-            stranger = other.classes.labels[unknown].tolist()[0]
+            unknown_value = other.classes.labels[unknown].tolist()[0]
             raise ForgetError(
-                f"these rows were never learned: class {stranger!r} is unknown to the model; nothing was changed"
+                f"these rows were never learned: class {unknown_value!r} is unknown to the model; nothing was changed"
             )
         gone = self.in_same_groups(other)
         left = self.statistics.forget(gone.statistics)
@@ -139,7 +139,7 @@ def join(a: Index, b: Index) -> Index:
     return a.union(b)
 
 
-def _no_strangers(classes: Index, declared: Index) -> None:
+def _no_unseen_categories(classes: Index, declared: Index) -> None:
     strange = classes.positions_in(declared) < 0
     if strange.any():
         raise InputError(

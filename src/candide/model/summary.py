@@ -64,7 +64,7 @@ def _row(model: Classifier, family: TableFamily, statistics: TableStatistics, j:
 
 
 def _words(statistics: TableStatistics, j: int) -> str:
-    return f"{n_seen(statistics.texts[statistics.place(j)].looks[0].counts):,} words"
+    return f"{n_seen(statistics.texts[statistics.place(j)].feature_sets[0].counts):,} words"
 
 
 def _text_bits(model: Classifier, j: int) -> float:
@@ -95,14 +95,14 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[tuple[str,
     return weight, list(zip(views.names, notes, strict=True))
 
 
-def _columns_of(view: View, look: TableBinning) -> Array:
+def _columns_of(view: View, binning: TableBinning) -> Array:
     """The columns that a view is of, by their places among those of the codes."""
-    numbers = np.array([i for i, column in enumerate(look.columns) if column.is_number], dtype=np.int64)
+    numbers = np.array([i for i, column in enumerate(binning.columns) if column.is_number], dtype=np.int64)
     if isinstance(view, Covariance):
         return np.sort(view.coordinates.code_columns(numbers))
     if isinstance(view, FourierRegression):
         return np.unique(view.features.inputs.column)
-    return np.arange(len(look.columns))
+    return np.arange(len(binning.columns))
 
 
 def _listed(names: list[str]) -> str:

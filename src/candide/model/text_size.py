@@ -1,4 +1,4 @@
-"""Models of texts made smaller: without their rarest tokens, or without looks that are not heard."""
+"""Make models of texts smaller: without their rarest tokens, or without feature sets that have no weight."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def prune(model: Classifier, budget: int, unit: Literal["tokens", "bytes"]) -> Classifier:
-    """With the heaviest tokens alone. Weights of looks and bands stay as they are."""
+    """Return the model with its most frequent tokens. Weights of feature sets and bins stay as they are."""
     statistics = pruned(model.state.statistics, budget, unit)
     state = replace(model.state, statistics=statistics)
     return type(model)(model.bound_spec, state, model.fitted, token_names=model.token_names)
 
 
 def compact(model: Classifier) -> Classifier:
-    """Without looks whose bands have no weight; it predicts the same.
+    """Return the model without feature sets whose bins have no weight; it predicts the same.
 
     Words stay, because parameters and priors are those of words. So does what a refinement is fitted on.
     """
@@ -31,10 +31,10 @@ def compact(model: Classifier) -> Classifier:
         return model
     assert isinstance(family, TextFamily)
     views = fitted.views.without_unused()
-    heard = [family.looks[0], *(word_features(family.looks) if model.bound_spec.refine else [])]
-    asked = {look.name for look in heard} | set(views.looks)
-    places = [i for i, look in enumerate(family.looks) if look.name in asked]
-    idle = tuple(look.name for look in family.looks if look.name not in asked)
-    bound_spec = replace(model.bound_spec, family=family.without_looks((*family.dropped, *idle)))
-    state = replace(model.state, statistics=model.state.statistics.take_looks(places))
+    used = [family.feature_sets[0], *(word_features(family.feature_sets) if model.bound_spec.refine else [])]
+    used_names = {feature_set.name for feature_set in used} | set(views.feature_sets)
+    places = [i for i, feature_set in enumerate(family.feature_sets) if feature_set.name in used_names]
+    unused = tuple(feature_set.name for feature_set in family.feature_sets if feature_set.name not in used_names)
+    bound_spec = replace(model.bound_spec, family=family.without_feature_sets((*family.dropped, *unused)))
+    state = replace(model.state, statistics=model.state.statistics.take_feature_sets(places))
     return model.smaller(bound_spec, state, replace(fitted, bound_spec=bound_spec, views=views))

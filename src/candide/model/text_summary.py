@@ -1,4 +1,4 @@
-"""What a model of texts is made of, look by look."""
+"""Summary of a model of texts: feature sets, bins and their weights."""
 
 from __future__ import annotations
 
@@ -18,47 +18,55 @@ if TYPE_CHECKING:
 
 
 def text_summary(model: Classifier) -> Table:
-    """One row per look, and where bands are weighed one per band; with what was pruned, if anything was."""
+    """Return one row per feature set, or per bin where bins have weights; with the number of pruned tokens, if any."""
     columns = _columns(model)
-    pruned = _by_look(model, lambda sums: sums.dropped.tokens)
+    pruned = _by_feature_set(model, lambda sums: sums.dropped.tokens)
     if any(pruned.values()):
-        columns["pruned"] = np.array([pruned[look] for look in columns["look"]])
+        columns["pruned"] = np.array([pruned[feature_set] for feature_set in columns["feature_set"]])
     return Table(columns)
 
 
-def _by_look(model: Classifier, tell: Callable[[TokenCounts], int]) -> dict[str, int]:
-    """Something about the tokens of each look that take part."""
-    family, (words, *others) = model.family, model.state.statistics.looks
+def _by_feature_set(model: Classifier, tell: Callable[[TokenCounts], int]) -> dict[str, int]:
+    """Apply a function to the sums of the scored tokens of each feature set."""
+    family, (words, *others) = model.family, model.state.statistics.feature_sets
     assert isinstance(family, TextFamily)
-    looks = family.terms_of(model.state.statistics).within(words), *others
-    return {look.name: tell(sums) for look, sums in zip(family.looks, looks, strict=True)}
+    feature_sets = family.terms_of(model.state.statistics).within(words), *others
+    return {feature_set.name: tell(sums) for feature_set, sums in zip(family.feature_sets, feature_sets, strict=True)}
 
 
 def _columns(model: Classifier) -> dict[str, Array]:
     views, tokens = (
         None if model.fitted is None else model.fitted.views,
-        _by_look(model, lambda sums: n_seen(sums.counts)),
+        _by_feature_set(model, lambda sums: n_seen(sums.counts)),
     )
     if views is None:
-        return {"look": objects(tokens), "tokens": np.array(list(tokens.values()))}
+        return {"feature_set": objects(tokens), "tokens": np.array(list(tokens.values()))}
     likelihood: Any = model.likelihood
     assert isinstance(likelihood, TextLikelihood)
     weights = dict(zip(views.names, views.weights.weight.mean(axis=1), strict=True))
-    # A look that is not heard has no weight.
-    rows = [(*name[:1], tokens[name.look], *name[1:], weights.get(name, 0.0)) for name in likelihood.band_names]
+    # Unused feature sets have no weight.
+    rows = [(*name[:1], tokens[name.feature_set], *name[1:], weights.get(name, 0.0)) for name in likelihood.bin_names]
     if model.fitted is not None and model.fitted.refinement is not None:
         # Its tokens have a weight each, not one together.
-        rows += [(look.name, len(look.coding), "a regression", 0, np.nan) for look in model.fitted.refinement.looks]
-    look, n_tokens, by, band, weight = zip(*rows, strict=True)
-    columns = {"look": objects(look), "tokens": np.array(n_tokens), "by": objects(by), "band": np.array(band)}
+        rows += [
+            (feature_set.name, len(feature_set.coding), "a regression", 0, np.nan)
+            for feature_set in model.fitted.refinement.feature_sets
+        ]
+    feature_set, n_tokens, by, bin_, weight = zip(*rows, strict=True)
+    columns = {
+        "feature_set": objects(feature_set),
+        "tokens": np.array(n_tokens),
+        "by": objects(by),
+        "bin": np.array(bin_),
+    }
     return columns | {"weight": np.array(weight)}
 
 
-def by_look(summary: Table) -> Table:
-    """A line for each look at the texts, with the weights of all its bands together."""
-    looks = list(dict.fromkeys(summary["look"].tolist()))
-    places = [np.flatnonzero(summary["look"] == look) for look in looks]
-    found = {"look": objects(looks), "tokens": np.array([summary["tokens"][rows[0]] for rows in places])}
+def by_feature_set(summary: Table) -> Table:
+    """Return a table with one row per feature set, and the sum of the weights of its bins."""
+    feature_sets = list(dict.fromkeys(summary["feature_set"].tolist()))
+    places = [np.flatnonzero(summary["feature_set"] == feature_set) for feature_set in feature_sets]
+    found = {"feature_set": objects(feature_sets), "tokens": np.array([summary["tokens"][rows[0]] for rows in places])}
     if "weight" in summary:
         found["weight"] = np.array([summary["weight"][rows].sum() for rows in places])
     return Table(found)

@@ -18,15 +18,15 @@ _AT_ONCE = 1_000
 
 
 def named(
-    recipe: TokenizerConfig, coding: Coding, codes: Array, texts: TextRows | None, kernels: Kernels
+    tokenizer: TokenizerConfig, coding: Coding, codes: Array, texts: TextRows | None, kernels: Kernels
 ) -> list[str | None]:
     """The token of each code; of a bucket, the one that most texts which fall into it hold; None if none is known."""
     if isinstance(coding, Vocabulary):
         return list(coding.tokens(codes))
     if texts is None:
         return [None] * len(codes)
-    held = _holders(recipe, coding, codes, texts, kernels)
-    found = kernels.count_tokens(held.texts, [TokenFeatures(recipe, Vocabulary())], grow=True)[0]
+    held = _holders(tokenizer, coding, codes, texts, kernels)
+    found = kernels.count_tokens(held.texts, [TokenFeatures(tokenizer, Vocabulary())], grow=True)[0]
     assert isinstance(found.coding, Vocabulary)
     names = found.coding.tokens()
     # The most frequent last, so that it stays.
@@ -36,14 +36,14 @@ def named(
     return [by_bucket.get(code) for code in codes.tolist()]
 
 
-def _holders(recipe: TokenizerConfig, coding: Buckets, codes: Array, texts: TextRows, kernels: Kernels) -> TextRows:
+def _holders(tokenizer: TokenizerConfig, coding: Buckets, codes: Array, texts: TextRows, kernels: Kernels) -> TextRows:
     """Few texts, among which every code occurs that occurs in the others."""
     step = -(-texts.n_rows // _MOST_TEXTS) if texts.n_rows else 1
     some = texts.take(np.arange(0, texts.n_rows, step))
     found: dict[int, int] = {}
     # The tokens of all these texts would take a hundred times their room.
     for begin, _, part in chunks(some, _AT_ONCE):
-        rows = kernels.count_tokens(part.texts, [TokenFeatures(recipe, coding)], grow=False)[0].rows
+        rows = kernels.count_tokens(part.texts, [TokenFeatures(tokenizer, coding)], grow=False)[0].rows
         places = np.flatnonzero(np.isin(rows.indices, codes))
         held, first = np.unique(rows.indices[places], return_index=True)
         holders = begin + np.searchsorted(rows.indptr, places[first], side="right") - 1

@@ -32,12 +32,12 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
     seen, judge = seen_rows(model.bound_spec, model.state, "typicality"), _judge(model)
     if not len(seen.case_weight):
         raise ParameterError("typicality needs training rows to compare with, and all of them were forgotten")
-    amount, asked = _amounts(judge, seen.batch.data, data)
+    amount, queried = _amounts(judge, seen.batch.data, data)
     density = _left_out_density(judge, seen.batch, kernels)
     # Rows lie in the order of their classes: neighbours of one amount must not be of one class alone.
     order = np.lexsort((np.random.default_rng(0).permutation(len(amount)), amount))
     peers = _Peers(amount[order], density[order], seen.case_weight[order])
-    return peers.share(asked, judge.log_density(data, kernels))
+    return peers.share(queried, judge.log_density(data, kernels))
 
 
 class _Peers(NamedTuple):
@@ -81,11 +81,11 @@ def _judge(model: Classifier) -> Classifier:
     """The model, wary of what it has never seen."""
     from .classifier import Classifier
 
-    wary = model.family.wary()
+    for_novelty = model.family.for_novelty()
     return (
         model
-        if wary is model.family
-        else Classifier(replace(model.bound_spec, family=wary, alpha=None, calibrate=None), model.state)
+        if for_novelty is model.family
+        else Classifier(replace(model.bound_spec, family=for_novelty, alpha=None, calibrate=None), model.state)
     )
 
 
@@ -97,13 +97,13 @@ def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floa
     return np.asarray(log_sum(joint) + model.likelihood.log_base(batch.data))
 
 
-def _amounts(model: Classifier, learned: Any, asked: Any) -> tuple[Floats, Floats]:
+def _amounts(model: Classifier, learned: Any, queried: Any) -> tuple[Floats, Floats]:
     """How much evidence the learned rows hold, and the others."""
-    mine, theirs = (model.bound_spec.family.amount(data) for data in (learned, asked))
+    mine, theirs = (model.bound_spec.family.amount(data) for data in (learned, queried))
     if mine is not None and theirs is not None:
         return mine, theirs
     known = _observed_columns(learned)
-    return _observed_cells(learned, known), _observed_cells(asked, known)
+    return _observed_cells(learned, known), _observed_cells(queried, known)
 
 
 def _observed_columns(data: Any) -> Array:
@@ -116,7 +116,7 @@ def _observed_columns(data: Any) -> Array:
 def _observed_cells(data: Any, known: Array) -> Floats:
     if isinstance(data, Sparse):
         row = np.repeat(np.arange(data.n_rows), np.diff(data.indptr))
-        holes = np.isnan(data.values) & known[data.indices]
-        return np.asarray(known.sum() - np.bincount(row, holes, minlength=data.n_rows), dtype=np.float64)
-    missing = (missing_cells(data.column(int(j))) for j in np.flatnonzero(known))
-    return np.asarray(known.sum() - sum(missing, np.zeros(data.n_rows)))
+        missing = np.isnan(data.values) & known[data.indices]
+        return np.asarray(known.sum() - np.bincount(row, missing, minlength=data.n_rows), dtype=np.float64)
+    columns = (missing_cells(data.column(int(j))) for j in np.flatnonzero(known))
+    return np.asarray(known.sum() - sum(columns, np.zeros(data.n_rows)))

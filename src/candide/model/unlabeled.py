@@ -22,7 +22,7 @@ from ..stacking.training_rows import TrainingRows
 from ..statistics.hashing import row_hashes
 from .accumulator import summarize
 from .classifier import Classifier
-from .evaluation import Report
+from .evaluation import Evaluation
 from .fitted import Fitted
 from .out_of_fold import weighed_again
 
@@ -134,7 +134,7 @@ def _view_scores(model: Classifier, data: TextRows, kernels: Kernels) -> Floats:
     return scores
 
 
-def _report(model: Classifier, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels) -> Report:
+def _report(model: Classifier, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels) -> Evaluation:
     classes, weight = seen.batch.classes, seen.case_weight
     if model.fitted is not None and model.fitted.views is not None:
         out = weighed_again(model.bound_spec, model.fitted.views, seen, scores, folds)
@@ -143,7 +143,7 @@ def _report(model: Classifier, seen: TrainingRows, scores: Floats, folds: Array,
     else:
         amount = model.bound_spec.family.amount(seen.batch.data)
         out = cross_fitted(model.bound_spec.calibrate, scores[0], classes, weight, amount, seen.multiplicity, folds)
-    return Report.of(log_softmax(np.logaddexp(out, np.log(_LEAST))), classes, weight, model.classes.labels)
+    return Evaluation.of(log_softmax(np.logaddexp(out, np.log(_LEAST))), classes, weight, model.classes.labels)
 
 
 def _fitted(model: Classifier, seen: TrainingRows, scores: Floats, kernels: Kernels) -> Fitted | None:
@@ -153,7 +153,7 @@ def _fitted(model: Classifier, seen: TrainingRows, scores: Floats, kernels: Kern
         return None
     out, views, refinement, calibration = scores[0], None, None, None
     if isinstance(fitted.views, StackedTokenViews):
-        # Of all looks: a model that keeps no rows has dropped those without weight, and they may have one now.
+        # Of all feature sets: a model that keeps no rows has dropped those without weight, and they may have one now.
         views = StackedTokenViews.unweighted(model.likelihood).fit_weights(scores, seen)
         out = views.combine(scores)
         refinement = fit_refinement(model.likelihood, seen, out, kernels) if bound_spec.refine else None

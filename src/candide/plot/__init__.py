@@ -1,4 +1,4 @@
-"""Pictures of models and of what they stand on, drawn with matplotlib (``pip install 'candide[plot]'``).
+"""Plots of models and of the ideas behind them, drawn with matplotlib (``pip install 'candide[plot]'``).
 
 Each takes the axes to draw on (``ax=``, or ``axes=`` where there are several), makes new ones where none are given, and
 returns a ``Display`` that holds what was drawn.

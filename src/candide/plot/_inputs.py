@@ -15,16 +15,16 @@ from ..exceptions import InputError, NotADensity, ParameterError
 from ..explain.values import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
-from ..model.evaluation import Report
-from ..model.evidence import class_place
+from ..model.evaluation import Evaluation
 from ..model.fitted import scores_left_out, seen_rows
+from ..model.marginal_likelihood import class_place
 from ..model.table import Table
 from ..statistics.table import TableStatistics
 from . import style
 
 
 def check_fitted(model: Any, picture: str, kind: type[BaseNB] = BaseNB) -> Any:
-    """The model, if it is one of ours, of that kind, and has learned something."""
+    """Check that a model is a fitted estimator of candide, of this kind, and return it."""
     if not isinstance(model, kind):
         raise ParameterError(
             f"{picture} shows a fitted {_kind_name(kind)}, and this is a {type(model).__name__}; pass one"
@@ -38,12 +38,12 @@ def _kind_name(kind: type[BaseNB]) -> str:
 
 
 def class_position(model: BaseNB, label: Any) -> int:
-    """Where a class is among those of a model."""
+    """Return the position of a class among those of a model."""
     return class_place(model._fitted().classifier.classes.labels, label)
 
 
 def class_pair(model: BaseNB, of: Any, against: Any) -> tuple[int, int | None]:
-    """The class that is spoken for, and the one against; None: all others. Of two classes the second is the default."""
+    """Return the positions of a class and of the one it is compared with; None: all others."""
     labels = model.classes_.tolist()
     if len(labels) < 2:
         raise ParameterError(f"this picture compares classes, and the model knows only {labels[0]!r}; learn another")
@@ -60,7 +60,7 @@ def class_pair(model: BaseNB, of: Any, against: Any) -> tuple[int, int | None]:
 
 
 def log_odds(log_probability: Floats, of: int, against: int | None) -> Floats:
-    """Of one class against another, or against all others together, ``(rows,)``."""
+    """Return the log-odds of one class against another, or against all others together, ``(rows,)``."""
     if against is None:
         rest = np.logaddexp.reduce(np.delete(log_probability, of, axis=1), axis=1)
     else:
@@ -69,8 +69,8 @@ def log_odds(log_probability: Floats, of: int, against: int | None) -> Floats:
         return np.asarray(log_probability[:, of] - rest)
 
 
-def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = False) -> Report:
-    """How good the model is: on rows that are given, or on its training rows, each left out.
+def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = False) -> Evaluation:
+    """Evaluate the model on rows that are given, or on its training rows, each left out.
 
     ``raw``: without stacking and calibration.
     """
@@ -82,10 +82,10 @@ def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = F
     batch, kernels = model._fitted().batch(X, y, sample_weight), model._fitted().kernels
     weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
     of = classifier.scorer if raw else classifier
-    return Report.of(of.posterior(batch.data, kernels, logarithm=True), batch.classes, weight, model.classes_)
+    return Evaluation.of(of.posterior(batch.data, kernels, logarithm=True), batch.classes, weight, model.classes_)
 
 
-def _uncorrected_loo(model: BaseNB) -> Report:
+def _uncorrected_loo(model: BaseNB) -> Evaluation:
     classifier = model._fitted().classifier
     bound_spec, state, alpha = (
         classifier.bound_spec,
@@ -94,10 +94,10 @@ def _uncorrected_loo(model: BaseNB) -> Report:
     )
     seen = seen_rows(bound_spec, state, "a picture of rows left out")
     scores, _ = scores_left_out(bound_spec, state, seen, alpha, model._fitted().kernels)
-    return Report.of(scores, seen.batch.classes, seen.case_weight, model.classes_, seen.multiplicity)
+    return Evaluation.of(scores, seen.batch.classes, seen.case_weight, model.classes_, seen.multiplicity)
 
 
-def _no_evaluation(model: BaseNB) -> Report:
+def _no_evaluation(model: BaseNB) -> Evaluation:
     raise ParameterError(
         f"this {type(model).__name__} keeps no training rows; pass X and y, or construct it with compute_loo=True "
         "and fit again"
@@ -105,7 +105,7 @@ def _no_evaluation(model: BaseNB) -> Report:
 
 
 def describe_rows(X: Any) -> str:
-    """How a picture speaks of the rows it was made from."""
+    """Return the name of the rows that a plot was made from."""
     return "training rows, each left out" if X is None else "rows given"
 
 
@@ -116,7 +116,7 @@ _DEVIATIONS = 2.5
 
 
 class Scale(NamedTuple):
-    """Values of one column to ask about, in order."""
+    """Values of one column to evaluate, in order."""
 
     place: int
     name: str
@@ -126,12 +126,12 @@ class Scale(NamedTuple):
     dates: bool = False  # numbers that are days
 
     def written(self, cell: float) -> str:
-        """A number as people read it."""
+        """Return a number as text."""
         return str(written(cell)) if self.dates else style.number(cell)
 
 
 def column_position(model: BaseNB, column: Any) -> int:
-    """Where a column is, by its name or place."""
+    """Return the position of a column, given its name or position."""
     names = model._fitted().column_names().tolist()
     if column in names:
         return int(names.index(column))
@@ -142,7 +142,7 @@ def column_position(model: BaseNB, column: Any) -> int:
 
 
 def column_scale(model: BaseNB, place: int) -> Scale | None:
-    """The values of a column; None where there are none that could be shown: nothing was seen, or texts."""
+    """Return the values of a column to show; None for texts and for columns without values."""
     name = str(model._fitted().column_names()[place])
     if isinstance(model, TextNB):
         raise ParameterError("a TextNB has tokens, no columns; see word_shift and token_scatter")
@@ -182,14 +182,14 @@ def _normal_scale(model: GaussianNB, place: int, name: str) -> Scale | None:
 
 
 def _number_grid(low: float, high: float) -> Floats:
-    """Numbers of a stretch: evenly spaced ones, and round ones."""
+    """Return the numbers of an interval: evenly spaced ones, and round ones."""
     round_ones = np.asarray(MaxNLocator(_N_ROUND).tick_values(low, high))
     inside = round_ones[(round_ones >= low) & (round_ones <= high)]
     return np.unique(np.concatenate([np.linspace(low, high, _N_VALUES), inside]))
 
 
 def _count_scale(model: BaseNB, place: int, name: str) -> Scale:
-    """Whole numbers up to what is usual in the class that has most."""
+    """Return integers up to a usual count in the class with the largest mean."""
     only = model._fitted().classifier.state.statistics.only(place)
     mean = float((np.asarray(only.total).ravel() / np.maximum(only.rows, 1e-300)).max())
     most = max(1, int(np.ceil(mean + 2 * np.sqrt(mean))))
@@ -198,7 +198,7 @@ def _count_scale(model: BaseNB, place: int, name: str) -> Scale:
 
 
 def single_cell_rows(model: BaseNB, cells: Sequence[tuple[int, Array]], n_rows: int) -> Any:
-    """Encoded rows in which all cells are missing but those of some columns, given by place as a ``Scale`` has them."""
+    """Return encoded rows in which only some columns are given, by position, in the values of a ``Scale``."""
     if isinstance(model, NaiveBayes):
         return _single_cell_table(model._fitted().classifier.state.statistics, dict(cells), n_rows)
     if isinstance(model, CategoricalNB):
@@ -223,14 +223,14 @@ def _single_cell_table(statistics: TableStatistics, cells: dict[int, Array], n_r
 
 
 def log_probability(model: BaseNB, cells: Sequence[tuple[int, Array]], n_rows: int) -> Floats:
-    """log p(class | these cells), as the model itself says, ``(rows, classes)``."""
+    """Return log p(class | these cells) of the model, ``(rows, classes)``."""
     return model._fitted().classifier.posterior(
         single_cell_rows(model, cells, n_rows), model._fitted().kernels, logarithm=True
     )
 
 
 class TokenContrast(NamedTuple):
-    """Tokens that occur, with their probabilities in a class and in what it is compared with."""
+    """Tokens with their probabilities in a class and in the one it is compared with."""
 
     of: str  # as pictures write it
     against: str
@@ -242,22 +242,22 @@ class TokenContrast(NamedTuple):
 
     @property
     def bits(self) -> Floats:
-        """What one occurrence says for ``of``."""
+        """Return what one occurrence adds to the log-odds of ``of``."""
         return np.asarray(np.log2(self.here) - np.log2(self.there))
 
     def take(self, rows: Array) -> TokenContrast:
-        """Some of the tokens."""
+        """Return some of the tokens."""
         return self._replace(
             token=self.token[rows], total=self.total[rows], here=self.here[rows], there=self.there[rows]
         )
 
     def table(self) -> Table:
-        """As a picture keeps them."""
+        """Return the tokens as columns for ``Display.numbers``."""
         return Table({"token": self.token, "count": self.total, "bits": self.bits})
 
 
 def contrast_tokens(model: TextNB, of: Any, against: Any) -> TokenContrast:
-    """Every token that was seen in some class."""
+    """Return every token that was seen in some class."""
     first, second = class_pair(model, of, against)
     if model.family == "complement":
         raise NotADensity(
@@ -283,6 +283,6 @@ def contrast_tokens(model: TextNB, of: Any, against: Any) -> TokenContrast:
 
 
 def _mixture_of_others(probability: Floats, prior: Floats, of: int) -> Floats:
-    """p(token | any other class), the classes weighed by how probable they are."""
+    """Return p(token | any other class), classes weighted by their probability."""
     weight = np.delete(prior, of)
     return np.asarray(weight @ np.delete(probability, of, axis=0) / max(float(weight.sum()), 1e-300))

@@ -20,7 +20,7 @@ _BAR = (1.12, 0.14)  # where the bar of the posterior begins, and its width
 def bayes_theorem(
     prior: Mapping[Any, float], likelihood: Mapping[Any, float], *, evidence: str = "evidence", ax: Axes | None = None
 ) -> Display:
-    """p(class | evidence) as shares of an area: as wide as the class is probable, as high as it makes the evidence.
+    """Plot p(class | evidence) as areas: width is the prior of a class, height its likelihood.
 
     The whole square is everything there is. The evidence leaves the colored parts; the bar beside it shows their
     shares, which are the posterior.
@@ -53,13 +53,18 @@ def bayes_theorem(
         f"{label}: {width[i]:.3g} × {height[i]:.3g}, posterior {share[i]:.3g}"
         for i, label in enumerate(style.names(prior))
     ]
-    beside = style.size_beside(texts)
-    ax = style.one_axes(ax, 4.6 + beside[0], max(3.9, beside[1]))
+    legend = style.legend_size(texts)
+    ax = style.one_axes(ax, 4.6 + legend[0], max(3.9, legend[1]))
     for i, text in enumerate(texts):
-        look: dict[str, Any] = {"facecolor": style.color(i), "hatch": style.hatch(i), "edgecolor": "white", "lw": 0.8}
+        bar_style: dict[str, Any] = {
+            "facecolor": style.color(i),
+            "hatch": style.hatch(i),
+            "edgecolor": "white",
+            "lw": 0.8,
+        }
         ax.bar(begin[i], 1.0, width[i], align="edge", color=style.PALE, edgecolor="white", lw=0.8, alpha=0.6)
-        ax.bar(begin[i], height[i], width[i], align="edge", label=text, **look)
-        ax.bar(_BAR[0], share[i], _BAR[1], bottom=share[:i].sum(), align="edge", **look)
+        ax.bar(begin[i], height[i], width[i], align="edge", label=text, **bar_style)
+        ax.bar(_BAR[0], share[i], _BAR[1], bottom=share[:i].sum(), align="edge", **bar_style)
     _finish(ax, style.name(evidence))
     columns = {"class": np.array(list(prior), dtype=object), "prior": width, "likelihood": height, "area": area}
     return Display((ax,), Table(columns | {"posterior": share}), {"evidence": float(area.sum())})
@@ -73,7 +78,7 @@ def _finish(ax: Axes, evidence: str) -> None:
     ax.set_xlabel("p(class), as width")
     ax.set_ylabel(f"p({evidence} | class), as height")
     style.plain(ax, "top", "right", "left", "bottom")
-    style.legend_beside(ax, title="prior × likelihood", alignment="left")
+    style.legend_right(ax, title="prior × likelihood", alignment="left")
 
 
 def _checked(prior: Mapping[Any, float], likelihood: Mapping[Any, float]) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""What a model, and other families beside it, say of the values of one column."""
+"""Densities of the values of one column, by a model and by other families."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..families.columns import CodedColumn, ColumnModel, named_column
 from ..families.columns.histogram import atoms_of, middles
-from ..families.table import TableFamily, Wanted
+from ..families.table import ColumnSpec, TableFamily
 from ..kernels.layouts import Array, Floats
 from ..model.fitted import seen_rows
 from ..statistics.grid import Cells
@@ -47,7 +47,7 @@ class Histogram(NamedTuple):
 
 
 def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ...]) -> Curves:
-    """Of a column, by its place."""
+    """Return the curves of a column, by its position."""
     own, scale = _own_family(model, place), column_scale(model, place)
     name = str(model._fitted().column_names()[place])
     if scale is None:
@@ -81,25 +81,25 @@ def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ..
 
 
 def _points(model: Any) -> Floats:
-    """The values that a model of a column has as point masses."""
+    """Return the values of a column that are point masses."""
     return model.point_masses()[0] if isinstance(model, CodedColumn) else np.zeros(0)
 
 
 def _without(cells: Cells, points: Floats) -> Cells:
-    """The cells that are no point masses; all of them where nothing else is left."""
+    """Return the cells that are not point masses; all cells if there are no others."""
     kept = ~((cells.low == cells.high) & np.isin(cells.low, points))
     return Cells._make(part[kept] for part in cells) if kept.any() else cells
 
 
 def _extend(at: Floats, points: Floats) -> Floats:
-    """As far as the point masses, but for those that would leave less than a third of the picture to the others."""
+    """Extend limits to the point masses, except those that would leave less than a third of the plot to the others."""
     low, high = float(at[0]), float(at[-1])
     near = points[(points >= 3 * low - 2 * high) & (points <= 3 * high - 2 * low)]
     return np.linspace(min([low, *near.tolist()]), max([high, *near.tolist()]), len(at))
 
 
 def _mask_point_masses(model: Any, x: Floats, density: Floats) -> Floats:
-    """Without the numbers that have the code of a point mass, whose score is no density."""
+    """Return the numbers without those coded as a point mass, whose score is not a density."""
     if not len(_points(model)):
         return density
     codes = model.codes(Column("", "number", x))
@@ -127,7 +127,7 @@ def _own_family(model: BaseNB, place: int) -> str:
 
 
 def _own(model: BaseNB, place: int, at: Array) -> Floats:
-    """What the model itself says, ``(values, classes)``."""
+    """Return the probabilities of the model, ``(values, classes)``."""
     fitted, data = model._fitted().classifier, single_cell_rows(model, [(place, at)], len(at))
     if isinstance(model, NaiveBayes):
         return np.asarray(np.exp(fitted.likelihood.models[place].scores(data.columns[place])))
@@ -141,7 +141,7 @@ def _column_density(model: ColumnModel, name: str, x: Floats) -> Floats:
 
 
 def _average(at: Floats, density: Callable[[Floats], Floats]) -> Floats:
-    """Means over steps: densities of kernels and bins have peaks that are thinner than a line."""
+    """Return means over steps: densities of kernels and bins have peaks that are thinner than a line."""
     step = float(at[1] - at[0])
     inside = np.clip(at[:, None] + step * ((np.arange(_OVERSAMPLING) + 0.5) / _OVERSAMPLING - 0.5), at[0], at[-1])
     said = density(inside.ravel()).reshape(len(at), _OVERSAMPLING, -1)
@@ -150,7 +150,7 @@ def _average(at: Floats, density: Callable[[Floats], Floats]) -> Floats:
 
 
 def _seen_parts(model: BaseNB, place: int, X: Any, y: Any) -> dict[str, Any] | None:
-    """Sums of the column: of rows that are given, of all that a table's model has learned, or of rows it kept."""
+    """Return statistics of the column: of given rows, of all rows a table model has learned, or of its sample."""
     if X is None and isinstance(model, NaiveBayes):
         fitted = model._fitted().classifier
         family: Any = fitted.family
@@ -166,7 +166,7 @@ def _seen_parts(model: BaseNB, place: int, X: Any, y: Any) -> dict[str, Any] | N
         batch = model._fitted().batch(X, y, None)
     kind = "category" if isinstance(model, CategoricalNB) else "number"
     column = batch.data.columns[place] if isinstance(batch.data, Columns) else _column(batch.data.column(place), kind)
-    family = TableFamily((column.name,), (Wanted(),))
+    family = TableFamily((column.name,), (ColumnSpec(),))
     table = Batch(Columns((column,), len(column.values)), batch.classes, batch.weight, batch.n_classes)
     return dict(family._parts(family.observe(table, model._fitted().kernels), 0))
 
@@ -181,7 +181,7 @@ def _column(cells: Array, kind: str) -> Column:
 
 
 def _numbers(scale: Scale, cells: Cells | None) -> Floats:
-    """Where numbers are: without the last half percent on either side, where these are far."""
+    """Return the range of numbers, without the outer half percent on either side if that is far away."""
     if cells is None or not len(cells.low):
         return np.linspace(float(scale.cells[0]), float(scale.cells[-1]), _N_POINTS)
     low, high = float(cells.low[0]), float(cells.high[-1])
@@ -195,7 +195,7 @@ def _numbers(scale: Scale, cells: Cells | None) -> Floats:
 
 
 def _histogram(cells: Cells, at: Floats, whole: Floats) -> Histogram:
-    """Of some cells, as shares of the weight of all."""
+    """Return the histogram of some cells, as shares of the weight of all."""
     edges = np.linspace(at[0], at[-1], _N_BINS + 1)
     bins = np.searchsorted(edges, middles(cells), side="right") - 1
     inside = (bins >= 0) & (bins < _N_BINS)
@@ -205,7 +205,7 @@ def _histogram(cells: Cells, at: Floats, whole: Floats) -> Histogram:
 
 
 def _values(model: BaseNB, scale: Scale, own: str, parts: dict[str, Any] | None) -> Curves:
-    """Of a column of names, or of whole numbers each with a probability."""
+    """Return the shares of a column of categories, or of integers each with a probability."""
     names: Array = np.empty(len(scale.cells), dtype=object)
     names[:] = [scale.written(float(cell)) for cell in scale.cells] if scale.labels is None else scale.labels
     said = _own(model, scale.place, scale.cells)
@@ -214,7 +214,7 @@ def _values(model: BaseNB, scale: Scale, own: str, parts: dict[str, Any] | None)
 
 
 def _shares(model: BaseNB, scale: Scale, parts: dict[str, Any]) -> Histogram:
-    """How often each value was seen, as shares of each class's known cells."""
+    """Return the frequency of each value, as a share of each class's known cells."""
     if "cells" in parts:
         values, count = middles(parts["cells"]), parts["cells"].count
         if isinstance(model, BernoulliNB):

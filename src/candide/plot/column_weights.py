@@ -1,4 +1,4 @@
-"""Which columns matter."""
+"""The information and the contribution of each column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .display import Display
 
 
 def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
-    """What each column of a ``NaiveBayes`` tells about the class alone, and how much it contributes to the answers.
+    """Plot the information of each column of a ``NaiveBayes`` about the class, and its contribution to predictions.
 
     A column may tell much and contribute little, because others tell the same. Views, which are scores of several
     columns together, follow the columns, hatched; alone they tell no number of bits.
@@ -56,7 +56,7 @@ def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
 
 
 def _order(summary: Table, most: int) -> Array:
-    """The columns that tell most, then the views that have weight."""
+    """Return the most informative columns, then the views that have weights."""
     views = np.flatnonzero((summary["family"] == "view") & (summary["own_weight"] > 0))
     columns = np.flatnonzero(summary["family"] != "view")
     bits = np.nan_to_num(summary["bits"][columns], nan=-1.0)

@@ -1,4 +1,4 @@
-"""What is taken for what."""
+"""Confusion matrix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_WRITTEN = 12
 def confusion(
     model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, ax: Axes | None = None
 ) -> Display:
-    """True classes down, answers across; colors are shares of each true class, numbers are rows.
+    """Plot the confusion matrix: true classes down, predictions across; colors are shares of each true class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where models decide for which class, on a plane of two columns."""
+"""Decision regions in a plane of two columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_POINTS = 2_000
 
 
 def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Display:
-    """The answers of models of two number columns, region by region, with the rows on top.
+    """Plot the predictions of models of two number columns as regions, with the rows on top.
 
     Beside each other, a naive model (one normal distribution for each column) and one with full covariance show what
     the assumption of independence costs.
@@ -61,7 +61,7 @@ def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Displa
     x, up = (_steps(points[:, j]) for j in (0, 1))
     grid = np.column_stack([part.ravel() for part in np.meshgrid(x, up)])
     drawn = style.panels(
-        axes, len(titled), size=(4.0, 3.6), beside=style.size_beside(style.names(labels)), sharex=True, sharey=True
+        axes, len(titled), size=(4.0, 3.6), legend=style.legend_size(style.names(labels)), sharex=True, sharey=True
     )
     answers = []
     for ax, (title, model) in zip(drawn, titled.items(), strict=True):
@@ -71,7 +71,7 @@ def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Displa
         ax.set_title(style.name(title, 36), fontsize="medium")
         ax.set_xlabel(style.name(names[0]))
     drawn[0].set_ylabel(style.name(names[1]))
-    style.legend_beside(style.row_end(drawn), markerscale=1.6)
+    style.legend_right(style.row_end(drawn), markerscale=1.6)
     n = len(titled)
     columns = {"model": np.repeat(list(titled), len(grid)), "x": np.tile(grid[:, 0], n), "y": np.tile(grid[:, 1], n)}
     return Display(tuple(drawn), Table(columns | {"answer": np.concatenate(answers)}))

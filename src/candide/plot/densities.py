@@ -26,7 +26,7 @@ def densities(
     model: Any, column: Any, X: Any = None, y: Any = None, *, classes: Any = None,
     families: Any = ("gaussian", "kernel", "bins"), axes: Any = None,
 ) -> Display:  # fmt: skip
-    """p(value | class) of one column, a panel for each class: the data in grey, and what families make of them.
+    """Plot p(value | class) of one column, a panel for each class: the data in gray, and densities of families.
 
     Of a number column, densities. A value that holds a large share of the column is a point mass, drawn as a stem with
     its probability on an axis of its own at the right; the densities cover the other values. Of names, on/off columns
@@ -70,7 +70,7 @@ def densities(
     shown = _shown(model, classes)
     numbers = found.at.dtype != object
     size = (3.6, 2.6) if len(shown) < 4 else (3.0, 2.2)
-    drawn = style.panels(axes, len(shown), size, beside=(2.6 if found.masses else 1.6, 0.0), sharex=True, sharey=True)
+    drawn = style.panels(axes, len(shown), size, legend=(2.6 if found.masses else 1.6, 0.0), sharex=True, sharey=True)
     draw = _draw_numbers if numbers else _draw_values
     titles = style.names(model.classes_, 30)
     for ax, k in zip(drawn, shown, strict=True):
@@ -82,7 +82,7 @@ def densities(
         _draw_points(drawn, found, shown)
         style.legend(style.row_end(drawn), loc="upper left", bbox_to_anchor=(1.28, 1.0))
     else:
-        style.legend_beside(style.row_end(drawn))
+        style.legend_right(style.row_end(drawn))
     return Display(tuple(drawn), _table(found, shown, model.classes_))
 
 
@@ -100,7 +100,7 @@ def _draw_numbers(ax: Axes, found: Curves, k: int) -> None:
 
 
 def _draw_points(drawn: list[Axes], found: Curves, shown: list[int]) -> None:
-    """Point masses of the first family that has any, as stems; one beyond the picture is at its border."""
+    """Draw the point masses of the first family that has any as stems; those outside the limits at the border."""
     low, high = float(found.at[0]), float(found.at[-1])
     places, (family, mass) = np.clip(found.points, low, high), next(iter(found.masses.items()))
     color = style.GREY if family == "data" else style.color(list(found.by_family).index(family))
@@ -141,7 +141,7 @@ def _draw_values(ax: Axes, found: Curves, k: int) -> None:
 
 
 def _frequent(found: Curves) -> Array:
-    """The values that are most probable in some class, in their order."""
+    """Return the values that are most probable in some class, in their order."""
     said = next(iter(found.by_family.values()))
     return np.sort(np.argsort(-said.max(axis=1), kind="stable")[:_MAX_VALUES])
 

@@ -1,4 +1,4 @@
-"""What a picture shows, for those who want to restyle it or to read its numbers."""
+"""A plot with its axes and its numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .style import figure_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Display:
-    """A picture that was drawn.
+    """A plot.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Display:
 
     @property
     def ax(self) -> Axes:
-        """The axes, or the first of them."""
+        """The axes, or the first of several."""
         return self.axes[0]
 
     @property

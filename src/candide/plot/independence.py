@@ -1,4 +1,4 @@
-"""Conditional independence as tiles."""
+"""Conditional independence as mosaic plots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_VALUES = 8
 
 
 class CodedValues(NamedTuple):
-    """Labels and the place of each row's among them."""
+    """Return labels and the position of each row's label among them."""
 
     labels: Array
     places: Array
@@ -27,7 +27,7 @@ class CodedValues(NamedTuple):
 def independence(
     a: Any, b: Any, given: Any, *, names: tuple[str, str, str] = ("a", "b", "class"), axes: Any = None
 ) -> Display:
-    """Two columns in all rows, and within each class: where they are independent, tiles of one color are equally high.
+    """Plot two columns in all rows and within each class; if independent, tiles of one color are equally high.
 
     A tile is as wide as its value of ``a`` is frequent, and as high as its value of ``b`` is among those; dashed lines
     are where all heights would be without any dependence. The naive assumption is about the panels of the classes: the
@@ -60,7 +60,7 @@ def independence(
     np.add.at(cells, (first.places, second.places, classes.places), 1.0)
     titles = ["all rows", *(str(label) for label in classes.labels)]
     parts = [cells.sum(axis=2), *np.moveaxis(cells, 2, 0)]
-    drawn = style.panels(axes, len(parts), size=(2.7, 2.7), beside=(1.2, 0.0), sharey=True)
+    drawn = style.panels(axes, len(parts), size=(2.7, 2.7), legend=(1.2, 0.0), sharey=True)
     bits = [mutual_information(part) for part in parts]
     headings = ["all rows", *(f"{style.name(names[2], 12)} = {title}" for title in style.names(titles[1:]))]
     for i, (ax, heading, part) in enumerate(zip(drawn, headings, parts, strict=True)):
@@ -70,14 +70,14 @@ def independence(
     for ax in drawn[:: min(len(drawn), 4)]:
         ax.set_ylabel(f"share of {style.name(names[1])}")
     handles = [bars[0] for bars in drawn[0].containers]
-    style.legend_beside(style.row_end(drawn), handles, style.names(second.labels), title=style.name(names[1]))
+    style.legend_right(style.row_end(drawn), handles, style.names(second.labels), title=style.name(names[1]))
     return Display(
         tuple(drawn), _table(titles, parts, first.labels, second.labels), dict(zip(titles, bits, strict=True))
     )
 
 
 def mutual_information(cells: Floats) -> float:
-    """Of the two axes of a table of counts, in bits.
+    """Return the mutual information of the two axes of a table of counts, in bits.
 
     >>> mutual_information(np.array([[2.0, 0.0], [0.0, 2.0]]))
     1.0
@@ -106,7 +106,7 @@ def _tiles(ax: Axes, cells: Floats, first: Array, second: Array) -> None:
 
 
 def _heights(cells: Floats) -> Floats:
-    """Shares of b among the rows of each value of a."""
+    """Return the shares of b among the rows of each value of a."""
     rows = cells.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(cells, rows, out=np.zeros_like(cells), where=rows > 0))
 
@@ -117,7 +117,7 @@ def _read(a: Any, b: Any, given: Any, names: tuple[str, str, str]) -> tuple[Code
         raise InputError(f"a, b and given have {[len(column) for column in columns]} rows; give as many of each")
     known = ~np.any([missing_cells(column) for column in columns], axis=0)
     if not known.any():
-        raise InputError("no row has all three values, so there is nothing to draw; pass rows without holes")
+        raise InputError("no row has all three values, so there is nothing to draw; pass rows without missing values")
     first, second, classes = (_code_values(column[known], name) for column, name in zip(columns, names, strict=True))
     for coded, name in ((first, names[0]), (second, names[1])):
         if len(coded.labels) > _MAX_VALUES:

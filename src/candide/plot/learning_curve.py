@@ -1,4 +1,4 @@
-"""How much more data would help."""
+"""Learning curve."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def learning_curve(
     model: Any, X: Any, y: Any, *, measure: str = "log_loss", n_blocks: int = 8, sample_weight: Any = None,
     label: str | None = None, ax: Axes | None = None,
 ) -> Display:  # fmt: skip
-    """How good the model is by the number of rows that it learns from, on rows that it has not seen.
+    """Plot accuracy and log-loss on rows left out, by the number of training rows.
 
     The rows are dealt into blocks, each is summed up once, and models of one block, of two, and so on are sums of
     these. Every row is judged once for each size. Where the curve still falls (or rises, for accuracy) at its end, more

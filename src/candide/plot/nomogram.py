@@ -25,7 +25,7 @@ _N_CHECKS = 16
 def nomogram(
     model: Any, of: Any = None, against: Any = None, *, columns: Any = None, most: int = 12, ax: Axes | None = None
 ) -> Display:
-    """Points for every value of every column; their sum gives the probability of a class.
+    """Plot points for every value of every column; their sum gives the probability of a class.
 
     Read the points of each cell off the scale on top, add them up, and find the sum at the bottom: the log-odds and the
     probability stand under it. A missing cell has the points that are written beside its column. Where the line of a
@@ -74,7 +74,7 @@ def nomogram(
         _check_additive(model, lines, first, second, base)
     lines = sorted(lines, key=lambda line: -line.length)[:most]
     unit = lines[0].length / 100.0
-    ax = style.one_axes(ax, 8.4, style.thin_rows(len(lines) + 1 + 3 * adds, each=0.52, beside=0.5))
+    ax = style.one_axes(ax, 8.4, style.thin_rows(len(lines) + 1 + 3 * adds, each=0.52, margin=0.5))
     draw_lines(ax, lines, unit)
     numbers = {"bits_per_point": unit}
     if adds:
@@ -86,7 +86,7 @@ def nomogram(
 
 
 def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: Any) -> list[Axis]:
-    """The columns asked for that tell the classes apart."""
+    """Return the selected columns that distinguish the classes."""
     n_columns = len(model._fitted().column_names())
     places = range(n_columns) if columns is None else [column_position(model, column) for column in columns]
     if len(places) > _MAX_PROBES:
@@ -108,7 +108,7 @@ def _contribution(model: BaseNB, scale: Scale, of: int, against: int | None, bas
 
 
 def _check_additive(model: BaseNB, lines: list[Axis], of: int, against: int | None, base: float) -> None:
-    """Whether the model says of whole rows what the sum of their cells says: of some, drawn at random."""
+    """Return whether the scores of rows are the sums of the scores of their cells, for random rows."""
     rng = np.random.default_rng(0)
     finite = [np.flatnonzero(np.isfinite(line.bits)) for line in lines]
     picked = [rng.choice(values, _N_CHECKS) for values in finite]
@@ -151,7 +151,7 @@ _PROBABILITY_TICKS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95
 
 
 class Axis(NamedTuple):
-    """A column with what its values add to the log-odds, in bits."""
+    """A column with the contributions of its values to the log-odds, in bits."""
 
     scale: Scale
     bits: Floats
@@ -171,12 +171,12 @@ class Axis(NamedTuple):
 
     @property
     def labels(self) -> list[Any]:
-        """What its values are called."""
+        """Return the names of its values."""
         return self.scale.cells.tolist() if self.scale.labels is None else self.scale.labels
 
 
 class Mark(NamedTuple):
-    """A value with a name on a line: on its upper side, or on the lower."""
+    """A value with a name, above or below a line."""
 
     at: float
     text: str
@@ -184,7 +184,7 @@ class Mark(NamedTuple):
 
 
 def draw_lines(ax: Axes, lines: list[Axis], unit: float) -> None:
-    """The scale of points, and a line for each column below it."""
+    """Draw the scale of points, and a line for each column below it."""
     ax.set(xlim=(-1.0, 101.0), ylim=(len(lines) + 0.6, -0.8))
     ax.axis("off")
     _axis(ax, 0, "points", [(float(at), f"{at:g}") for at in range(0, 101, 10)], (0.0, 100.0))
@@ -201,7 +201,7 @@ def draw_lines(ax: Axes, lines: list[Axis], unit: float) -> None:
 
 
 def draw_sums(ax: Axes, row: int, whole: float, unit: float, bits_at_0: float) -> None:
-    """The sum of all points, and the log-odds and the probability that it stands for."""
+    """Draw the scale of total points, with log-odds and probabilities."""
     ax.set_ylim(row + 3.0, -0.8)
     ticks = MaxNLocator(9).tick_values(0.0, whole)
     _axis(ax, row + 0.3, "sum of points", [(100 * t / whole, f"{t:g}") for t in ticks if 0 <= t <= whole], (0.0, 100.0))
@@ -235,7 +235,7 @@ def _draw_mark(ax: Axes, row: float, mark: Mark) -> None:
 
 
 def _marks(line: Axis, unit: float) -> list[Mark]:
-    """The ends first, so that they keep their names."""
+    """Return positions with the ends first, so that they keep their names."""
     at, known = (line.bits - line.least) / unit, np.isfinite(line.bits)
     if line.scale.labels is not None:
         order = [i for i in np.argsort(at, kind="stable").tolist() if known[i]]
@@ -246,7 +246,7 @@ def _marks(line: Axis, unit: float) -> list[Mark]:
 
 
 def _number_marks(scale: Scale, at: Floats, known: Any) -> list[Mark]:
-    """Round numbers: those of the longer way above the line, those of the way back below it."""
+    """Return round numbers: those of the longer direction above the line, those of the other below it."""
     rises = np.gradient(np.where(known, at, 0.0)) >= 0 if len(at) > 1 else np.array([True])
     upward = np.abs(np.diff(at, append=at[-1:]))[rises].sum() >= np.abs(np.diff(at, append=at[-1:]))[~rises].sum()
     ticks = np.asarray(MaxNLocator(_MAX_MARKS, integer=scale.whole).tick_values(scale.cells[0], scale.cells[-1]))
@@ -260,14 +260,14 @@ def _number_marks(scale: Scale, at: Floats, known: Any) -> list[Mark]:
 
 
 def _avoid_overlaps(ax: Axes, marks: list[Mark]) -> list[Mark]:
-    """Without names that would lie on each other: these may have room on the other side, else they stay unwritten."""
+    """Drop names that would overlap: they move to the other side if there is space, else they are not drawn."""
     width = ax.get_position().width * style.figure_of(ax).get_figwidth()
     character = _CHARACTER * 100.0 / max(width, 1.0)
     placed: list[Mark] = []
     for mark in marks:
         for above in (mark.above, not mark.above):
-            beside = [other for other in placed if other.above == above]
-            if all(abs(mark.at - o.at) > character * (len(mark.text) + len(o.text) + 1) / 2 for o in beside if o.text):
+            legend = [other for other in placed if other.above == above]
+            if all(abs(mark.at - o.at) > character * (len(mark.text) + len(o.text) + 1) / 2 for o in legend if o.text):
                 placed.append(mark._replace(above=above))
                 break
         else:

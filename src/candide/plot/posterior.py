@@ -1,4 +1,4 @@
-"""What is believed of a parameter, before data and after."""
+"""Prior and posterior of a parameter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Parameter(NamedTuple):
 
 
 def posterior(before: Any, after: Any, *, of: Any = None, level: float = 0.95, ax: Axes | None = None) -> Display:
-    """The posterior of a parameter with its prior; maximum likelihood, mode (MAP) and mean are marked.
+    """Plot the posterior of a parameter with its prior; maximum likelihood, mode (MAP) and mean are marked.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def posterior(before: Any, after: Any, *, of: Any = None, level: float = 0.95, a
     ax.set_xlabel(belief.symbol)
     ax.set_ylabel("density of belief")
     style.plain(ax)
-    style.legend_beside(ax)
+    style.legend_right(ax)
     table = Table({"parameter": x, "prior": curves[0], "posterior": curves[1]})
     return Display((ax,), table, belief.estimates | {"low": low, "high": high})
 
@@ -92,14 +92,14 @@ def _mark(ax: Axes, i: int, what: str, value: float, top: float) -> None:
 
 
 def _top(*curves: Floats) -> float:
-    """The height of the posterior; a prior that is infinite at an end is cut off there."""
+    """Return the height of the posterior; a prior that is infinite at an end is clipped."""
     prior, after = (curve[np.isfinite(curve)] for curve in curves)
     peak = float(after.max(initial=1e-300))
     return max(peak, min(float(prior.max(initial=0.0)), 1.5 * peak))
 
 
 def _range(belief: Parameter) -> Floats:
-    """Where the posterior is, and as much of the prior as leaves it some room."""
+    """Return limits that show the posterior, and the prior as far as the posterior stays visible."""
     low, high = (float(end) for end in belief.after.ppf([0.002, 0.998]))
     if belief.before is not None:
         first, last = (float(end) for end in belief.before.ppf([0.025, 0.975]))

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Reliability diagram."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..model.evaluation import Report
+from ..model.evaluation import Evaluation
 from ..model.table import Table
 from . import style
 from ._inputs import check_fitted, describe_rows, evaluate
@@ -17,7 +17,7 @@ from .display import Display
 def reliability(
     model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, ax: Axes | None = None
 ) -> Display:
-    """How often answers are right, by how sure the model is of them: on the diagonal, probabilities mean what they say.
+    """Plot accuracy by confidence: on the diagonal, probabilities are calibrated.
 
     Below the diagonal the model is too sure. Answers are put in 15 bins of about equal weight; the size of a mark is
     the weight of its bin. Where a model blends or calibrates, both are shown: what it says, and the raw scores.
@@ -59,8 +59,8 @@ def reliability(
     return Display((ax,), _table(reports), {curve: report.ece for curve, report in reports.items()})
 
 
-def _reports(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Report]:
-    """What there is to show: raw scores alone where nothing corrects them; without rows, none of them."""
+def _reports(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Evaluation]:
+    """Return the evaluations to plot: raw scores only if nothing corrects them, and none of them without rows."""
     bound_spec = model._fitted().classifier.bound_spec
     said = evaluate(model, X, y, sample_weight)
     if not bound_spec.corrects:
@@ -81,7 +81,7 @@ def _draw(ax: Axes, i: int, label: str, bins: Table) -> None:
     )  # fmt: skip
 
 
-def _table(reports: dict[str, Report]) -> Table:
+def _table(reports: dict[str, Evaluation]) -> Table:
     curve = np.repeat(list(reports), [report.reliability.n_rows for report in reports.values()])
     parts = ("confidence", "accuracy", "weight")
     return Table(

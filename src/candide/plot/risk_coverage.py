@@ -1,4 +1,4 @@
-"""What abstaining buys."""
+"""Risk-coverage curve."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def risk_coverage(
     model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None, label: str | None = None,
     ax: Axes | None = None,
 ) -> Display:  # fmt: skip
-    """The error rate if only the surest rows are answered, by the share of rows that are.
+    """Plot the error rate of the most confident predictions, by their share of rows.
 
     Parameters
     ----------

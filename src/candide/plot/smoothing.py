@@ -1,4 +1,4 @@
-"""What a pseudo-count does to shares."""
+"""The effect of a pseudo-count on shares."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_CURVES = 8
 
 
 def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax: Axes | None = None) -> Display:
-    """Smoothed shares (count + α) / (total + α · values) by the pseudo-count α: from the shares seen to even ones.
+    """Plot smoothed shares (count + α) / (total + α · values) by the pseudo-count α, from observed to equal shares.
 
     Values with equal counts share a curve; of many different counts, eight are shown. What was seen is marked on the
     left; where a value was never seen, its share falls with α without end.
@@ -62,7 +62,7 @@ def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax
         ax.axvline(alpha, color=style.GREY, lw=1, label=f"α = {alpha:g}")
     ax.set(xscale="log", yscale="log", xlabel="pseudo-count α of every value", ylabel="smoothed share of the class")
     style.plain(ax)
-    style.legend_beside(ax)
+    style.legend_right(ax)
     n = len(at)
     columns = {"value": np.repeat(values[shown], n), "count": np.repeat(count[shown], n)}
     return Display((ax,), Table(columns | {"alpha": np.tile(at, len(shown)), "share": share.T.ravel()}))
@@ -84,7 +84,7 @@ def _read_counts(counts: Any) -> tuple[Array, Floats]:
 
 
 def _first_of_each(count: Floats) -> Array:
-    """The first value of each different count, the largest count first; of many, some evenly spaced."""
+    """Return the first value of each distinct count, the largest count first; of many, some evenly spaced."""
     _, first = np.unique(-count, return_index=True)
     if len(first) <= _MAX_CURVES:
         return first

@@ -1,4 +1,4 @@
-"""How all pictures look: colors, markers, names that fit, and new axes."""
+"""Style of all plots: colors, markers, shortened names, and new axes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_ACROSS = 4
 
 
 def color(i: int) -> str:
-    """Of the i-th series; more series than colors differ in markers and dashes too."""
+    """Return the color of the i-th series; more series than colors differ in markers and dashes too."""
     return COLORS[i % len(COLORS)]
 
 
@@ -36,7 +36,7 @@ def marker(i: int) -> str:
 
 
 def dash(i: int) -> Any:
-    """Differs where the color comes again."""
+    """Return a hatch, which differs for equal colors."""
     return DASHES[(i + i // len(COLORS)) % len(DASHES)]
 
 
@@ -45,7 +45,7 @@ def hatch(i: int) -> str:
 
 
 def name(label: Any, most: int = _MAX_LENGTH) -> str:
-    """A label that fits, shortened in its middle, because long names often differ at an end.
+    """Return a label shortened in its middle, because long names often differ at an end.
 
     >>> name("department of redundancy department, east")
     'department o…tment, east'
@@ -62,7 +62,7 @@ def name(label: Any, most: int = _MAX_LENGTH) -> str:
 
 
 def names(labels: Iterable[Any], most: int = _MAX_LENGTH) -> list[str]:
-    """Labels that fit, and differ where the labels do.
+    """Return shortened labels, distinct where the labels are.
 
     >>> names(["department of redundancy, east wing, floor 1", "department of redundancy, west wing, floor 1"], 20)
     ['…ndancy, east wing,…', '…ndancy, west wing,…']
@@ -80,7 +80,7 @@ def names(labels: Iterable[Any], most: int = _MAX_LENGTH) -> list[str]:
 
 
 def _n_common(texts: Sequence[str]) -> int:
-    """How many characters all texts begin with alike."""
+    """Return the length of the common prefix."""
     first, last = min(texts), max(texts)
     return next((i for i, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
 
@@ -90,7 +90,7 @@ def _truncate(text: str, most: int) -> str:
 
 
 def number(value: float) -> str:
-    """In few digits.
+    """Return a number in few digits.
 
     >>> number(1250.0), number(0.1 + 0.2), number(123456.7), number(2.5e9)
     ('1250', '0.3', '123,457', '2.5e+09')
@@ -99,14 +99,14 @@ def number(value: float) -> str:
 
 
 def one_axes(ax: Axes | None, width: float = 6.4, height: float = 4.2) -> Axes:
-    """The axes that are given, or those of a new figure."""
+    """Return the axes that are given, or those of a new figure."""
     return ax if ax is not None else plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def panels(
-    axes: Any, n: int, size: tuple[float, float] = _PANEL, beside: tuple[float, float] = (0.0, 0.0), **options: Any
+    axes: Any, n: int, size: tuple[float, float] = _PANEL, legend: tuple[float, float] = (0.0, 0.0), **options: Any
 ) -> list[Axes]:
-    """``n`` axes: those that are given, or new ones in rows of four; ``beside`` is the size of a legend."""
+    """Return ``n`` axes: those that are given, or new ones in rows of four; ``legend`` is the size of a legend."""
     if axes is not None:
         given = [ax for ax in np.ravel(np.asarray(axes, dtype=object)) if ax is not None]
         if len(given) != n:
@@ -114,7 +114,7 @@ def panels(
         return given
     across = min(n, _MAX_ACROSS)
     down = -(-n // across)
-    whole = size[0] * across + beside[0], max(size[1] * down, beside[1])
+    whole = size[0] * across + legend[0], max(size[1] * down, legend[1])
     figure, made = plt.subplots(down, across, figsize=whole, layout="constrained", squeeze=False, **options)
     for unused in made.flat[n:]:
         figure.delaxes(unused)
@@ -122,7 +122,7 @@ def panels(
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The whole figure that axes are in."""
+    """Return the figure of axes."""
     figure = ax.figure
     while isinstance(figure, SubFigure):
         figure = figure.figure
@@ -130,43 +130,43 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def towards(what: str, left: str, right: str) -> str:
-    """The name of an axis that leads from one thing to another."""
+    """Return the name of an axis from one class to another."""
     return f"{what}\n{left}  ←   →  {right}"
 
 
 def plain(ax: Axes, *sides: str) -> None:
-    """Without the lines that hold nothing."""
+    """Remove empty rows of axes."""
     for side in sides or ("top", "right"):
         ax.spines[side].set_visible(False)
 
 
 def row_end(drawn: Sequence[Axes]) -> Axes:
-    """The last panel of the first row: beside it there is room."""
+    """Return the last panel of the first row, to the right of which a legend fits."""
     return drawn[min(len(drawn), _MAX_ACROSS) - 1]
 
 
 def legend(ax: Axes, *what: Any, **options: Any) -> None:
-    """A legend, in the style of all."""
+    """Draw a legend in the common style."""
     ax.legend(*what, **{"frameon": False, "fontsize": "small", **options})
 
 
-def legend_beside(ax: Axes, *what: Any, **options: Any) -> None:
-    """A legend to the right of the axes."""
+def legend_right(ax: Axes, *what: Any, **options: Any) -> None:
+    """Draw a legend to the right of the axes."""
     legend(ax, *what, loc="upper left", bbox_to_anchor=(1.0, 1.0), **options)
 
 
-def size_beside(texts: Sequence[str]) -> tuple[float, float]:
-    """How much room a legend of these texts takes, in inches."""
+def legend_size(texts: Sequence[str]) -> tuple[float, float]:
+    """Return the size of a legend of these texts, in inches."""
     return 0.7 + 0.075 * max(map(len, texts), default=0), 0.6 + 0.21 * len(texts)
 
 
-def thin_rows(n: int, least: float = 2.4, each: float = 0.3, beside: float = 1.1) -> float:
-    """The height of a picture with ``n`` lines of text, in inches."""
-    return max(least, beside + each * n)
+def thin_rows(n: int, least: float = 2.4, each: float = 0.3, margin: float = 1.1) -> float:
+    """Return the height of a plot with ``n`` lines of text, in inches."""
+    return max(least, margin + each * n)
 
 
 def unit_ticks(ax: Axes, *, x: bool = True, y: bool = True) -> None:
-    """Axes of shares: from 0 to 1, with fifths marked."""
+    """Set limits of shares: from 0 to 1, with ticks at fifths."""
     ticks: Sequence[float] = np.linspace(0.0, 1.0, 6).tolist()
     if x:
         ax.set_xlim(0.0, 1.0)

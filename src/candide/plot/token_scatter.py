@@ -23,7 +23,7 @@ _MAX_POINTS = 20_000
 def token_scatter(
     model: Any, of: Any = None, against: Any = None, *, most: int = 40, ax: Axes | None = None
 ) -> Display:
-    """Every token of a ``TextNB``: how often it was seen, and what one occurrence says for a class.
+    """Plot every token of a ``TextNB``: its frequency, and what one occurrence adds to the log-odds of a class.
 
     Rare tokens spread wide, because few counts say anything by chance; those that are frequent and far from 0 carry the
     model. They have their names written beside them, as far as there is room. ``TextNB()`` ("auto") shows its words
@@ -70,7 +70,7 @@ def token_scatter(
 
 
 def _informative_order(found: TokenContrast) -> Array:
-    """What a token says over all its occurrences; the root, lest the frequent ones take all places."""
+    """Return the importance of tokens: log-odds times the root of occurrences, lest frequent ones dominate."""
     return np.asarray(np.abs(found.bits) * np.sqrt(found.total))
 
 
@@ -82,7 +82,7 @@ def _points(shown: TokenContrast) -> list[PointLabel]:
 
 
 class PointLabel(NamedTuple):
-    """A point and its name."""
+    """Draw a point and its name."""
 
     x: float
     y: float
@@ -100,7 +100,7 @@ _LABEL_POSITIONS = (
 
 
 def place_labels(ax: Axes, points: Iterable[PointLabel], most: int) -> list[Annotation]:
-    """The first names that find room, so many at most."""
+    """Draw the first names that fit without overlap, at most so many."""
     # Only then it is known where the axes will be.
     figure_of(ax).draw_without_rendering()
     inside, taken, placed = ax.get_window_extent(), list[Bbox](), list[Annotation]()

@@ -1,4 +1,4 @@
-"""One answer, step by step."""
+"""Waterfall plot of one prediction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def waterfall(
     explanation: Any, *, of: Any = None, against: Any = None, by: Literal["term", "view", "word"] = "term",
     most: int = 12, ax: Axes | None = None,
 ) -> Display:  # fmt: skip
-    """The evidence of one answer: from the prior, bar by bar, to the log-odds of the answer against its runner-up.
+    """Plot the contributions to one prediction, from the prior to the log-odds against the second most probable class.
 
     Each bar begins where the one above ends; to the right it speaks for ``of``, to the left for ``against``. What does
     not fit is added up in one bar, so that the last is exactly what the model says.
@@ -57,7 +57,7 @@ def waterfall(
         )
     first, second = explanation.pair(of, against)
     of, against = explanation.classes[first], explanation.classes[second]
-    terms, bits = _steps(explanation.evidence(of, against, by=by or explanation.for_people), most)
+    terms, bits = _steps(explanation.contributions(of, against, by=by or explanation.for_people), most)
     whole = explanation.log_odds(of, against)
     with np.errstate(invalid="ignore"):  # what speaks infinitely for both
         end = np.append(np.cumsum(bits), whole)
@@ -72,7 +72,7 @@ def waterfall(
 
 
 def _steps(evidence: Table, most: int) -> tuple[list[str], Floats]:
-    """The prior, the strongest terms, and all others together."""
+    """Return the prior, the strongest terms, and the sum of all others."""
     prior = evidence["kind"] == "prior"
     others = np.flatnonzero(~prior)
     kept, rest = others[: max(most, 1)], others[max(most, 1) :]
@@ -107,7 +107,7 @@ def _draw(ax: Axes, shown: Table) -> None:
 
 
 def _within(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
-    """Ends of bars that can be drawn: infinity is a little beyond all that is finite; where both meet, nowhere."""
+    """Return finite ends of bars: infinity is a little beyond all finite ends; NaN where both infinities meet."""
     known = np.concatenate([[0.0], begin[np.isfinite(begin)], end[np.isfinite(end)]])
     edge = 1.25 * float(np.abs(known).max()) or 1.0
     return np.clip(np.nan_to_num(begin), -edge, edge), np.clip(np.nan_to_num(end), -edge, edge)

@@ -1,4 +1,4 @@
-"""Which tokens make two classes differ."""
+"""Word shift plot of two classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PER = 1_000
 
 
 def word_shift(model: Any, of: Any = None, against: Any = None, *, most: int = 24, ax: Axes | None = None) -> Display:
-    """The tokens that move the log-odds most between texts of two classes.
+    """Plot the tokens that change the log-odds most between texts of two classes.
 
     To the right, tokens that speak for ``of``: what one says, times how often texts of ``of`` hold it. To the left,
     those that speak for ``against``, times how often its texts do. A rare word that says much and a frequent one that

@@ -74,7 +74,7 @@ class Dirichlet(Readable):
         cells = self._cells()
         return Beta(cells, np.maximum(cells.sum(axis=-1, keepdims=True) - cells, 0.0)).interval(level)
 
-    def log_evidence(self, count: Any) -> Any:
+    def log_marginal_likelihood(self, count: Any) -> Any:
         """log p of a sequence of observations, of which ``count`` are of each outcome."""
         check_proper(self)
         alpha, count = np.broadcast_arrays(self.concentration, self._counted(count))
@@ -175,7 +175,7 @@ class Beta(Readable):
             np.where(proper, high, np.where(b > 0, 0.0, 1.0))
         )
 
-    def log_evidence(self, on: Any, off: Any) -> Any:
+    def log_marginal_likelihood(self, on: Any, off: Any) -> Any:
         """log p of a sequence of observations, of which so many are on and off."""
         from scipy.special import betaln
 

@@ -66,7 +66,7 @@ class Gamma(Readable):
         )
         return out(np.where(rate > 0, _over(low, rate), 0.0)), out(_over(high, rate))
 
-    def log_evidence(self, events: Any, exposure: Any) -> Any:
+    def log_marginal_likelihood(self, events: Any, exposure: Any) -> Any:
         """log p of counts with this sum in so many rows, but for their Σ log x!, which no parameter changes."""
         check_proper(self)
         events, exposure = summaries(self, events=events, exposure=exposure)

@@ -85,7 +85,7 @@ class Normal(Readable):
 
         return tuple(out(self.location + ndtri(tail) * np.sqrt(self.variance)) for tail in tails(level))
 
-    def log_evidence(self, mean: Any, weight: Any, scatter: Any) -> Any:
+    def log_marginal_likelihood(self, mean: Any, weight: Any, scatter: Any) -> Any:
         """log p of observations with this mean and sum of squared deviations from it."""
         mean, weight, scatter = summaries(self, mean=mean, weight=weight, scatter=scatter)
         growth = 1 + weight / self.strength
@@ -171,7 +171,7 @@ class NormalInverseGamma(Readable):
         low, high = np.where(shape > 0, low, 0.0), np.where(shape > 0, high, np.inf)
         return MeanVariance((out(self.location - away), out(self.location + away)), (out(low), out(high)))
 
-    def log_evidence(self, mean: Any, weight: Any, scatter: Any) -> Any:
+    def log_marginal_likelihood(self, mean: Any, weight: Any, scatter: Any) -> Any:
         """log p of observations with this mean and sum of squared deviations from it."""
         check_proper(self)
         after = self.posterior(mean, weight, scatter)
@@ -295,7 +295,7 @@ class NormalInverseWishart(Readable):
         """``(low, high)`` of each mean and of each variance."""
         return self.columns().interval(level)
 
-    def log_evidence(self, mean: Any, weight: Any, scatter: Any) -> Any:
+    def log_marginal_likelihood(self, mean: Any, weight: Any, scatter: Any) -> Any:
         """log p of observations with this mean and this sum of (x - mean)(x - mean)ᵀ."""
         from scipy.special import multigammaln
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
-from ..model.evaluation import Report
+from ..model.evaluation import Evaluation
 from ..model.table import Table
 from .feature_summary import ColumnShares
 from .markup import Column, details, escape_text, figure, legend, number, percent, table, user_text
@@ -134,7 +134,7 @@ _BAR, _GAP = 9, 9
 _THICK_BAR = 15
 
 
-def reliability(lines: Sequence[tuple[str, Report]]) -> str:
+def reliability(lines: Sequence[tuple[str, Evaluation]]) -> str:
     """Return the reliability diagram: accuracy by predicted probability."""
     frame = Frame(_bounds([report.reliability for _, report in lines], "confidence"), (0.0, 1.0))
     frame.axes("predicted probability", "accuracy", _SHARES)
@@ -150,13 +150,13 @@ def reliability(lines: Sequence[tuple[str, Report]]) -> str:
     return figure(picture, caption, details("The numbers", behind), legend([name for name, _ in lines]))
 
 
-def _reliability_table(name: str, report: Report) -> str:
+def _reliability_table(name: str, report: Evaluation) -> str:
     columns = [Column("probability", True), Column("accuracy", True), Column("weight of rows", True)]
     rows = [[percent(p, 2), percent(right, 2), number(w)] for p, right, w in report.reliability.rows()]
     return table(columns, rows, f"Reliability, {name}")
 
 
-def risk_coverage(lines: Sequence[tuple[str, Report]]) -> str:
+def risk_coverage(lines: Sequence[tuple[str, Evaluation]]) -> str:
     """Return the risk-coverage curve."""
     top = max(float(report.risk_coverage["risk"].max()) for _, report in lines)
     frame = Frame((0.0, 1.0), (0.0, _round_up(top)))
@@ -174,7 +174,7 @@ def risk_coverage(lines: Sequence[tuple[str, Report]]) -> str:
     )  # fmt: skip
 
 
-def risk_at(report: Report, coverage: float) -> float:
+def risk_at(report: Evaluation, coverage: float) -> float:
     """Return the error rate of the most confident predictions at a coverage."""
     return float(np.interp(coverage, report.risk_coverage["coverage"], report.risk_coverage["risk"]))
 

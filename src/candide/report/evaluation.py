@@ -12,7 +12,7 @@ from ..explain.values import values_of
 from ..families import Batch
 from ..kernels.hashing import Hashes
 from ..kernels.layouts import Array, Floats, Positions, TextRows
-from ..model.evaluation import Report, Verdicts
+from ..model.evaluation import Evaluation, RowScores
 from ..model.fitted import scores_left_out, seen_rows
 from ..model.out_of_fold import OutOfFoldScores, left_out_posterior
 from ..stacking.calibration import log_softmax
@@ -42,7 +42,7 @@ class TrainingEvaluation(NamedTuple):
 
     rows: ScoredRows
     n_rows: int  # number of scored rows
-    plain: Report | None  # the same rows without stacking and calibration
+    plain: Evaluation | None  # the same rows without stacking and calibration
     examples: list[Example]
     n_doubtful: int
     duplicates: Duplicates
@@ -87,13 +87,15 @@ def _subsample(seen: TrainingRows, texts: bool) -> TrainingRows:
     return seen.take(rows, seen.multiplicity[rows])
 
 
-def _uncorrected(reported: ReportedModel, seen: TrainingRows) -> Report | None:
+def _uncorrected(reported: ReportedModel, seen: TrainingRows) -> Evaluation | None:
     model = reported.model
     if not model.bound_spec.corrects or len(model.classes) < 2:
         return None
     alpha = None if model.fitted is None else model.fitted.alpha
     scores, _ = scores_left_out(model.bound_spec, model.state, seen, alpha, reported.kernels)
-    return Report.of(log_softmax(scores), seen.batch.classes, seen.case_weight, model.classes.labels, seen.multiplicity)
+    return Evaluation.of(
+        log_softmax(scores), seen.batch.classes, seen.case_weight, model.classes.labels, seen.multiplicity
+    )
 
 
 def _describe_row(reported: ReportedModel, place: int) -> str:
@@ -110,8 +112,8 @@ def _describe_row(reported: ReportedModel, place: int) -> str:
 class PieceSummary(NamedTuple):
     """Summary of the first or second half of a batch of rows."""
 
-    verdicts: Verdicts
-    plain: Verdicts | None  # without stacking and calibration
+    scores: RowScores
+    plain: RowScores | None  # without stacking and calibration
     hashes: Hashes
     classes: Positions
     right: Array
@@ -122,8 +124,8 @@ class PieceSummary(NamedTuple):
 class DataEvaluation(NamedTuple):
     """Evaluation, examples, duplicates and drift of rows given."""
 
-    report: Report
-    plain: Report | None  # the same without stacking and calibration
+    report: Evaluation
+    plain: Evaluation | None  # the same without stacking and calibration
     examples: list[Example]
     n_doubtful: int
     duplicates: Duplicates
@@ -169,9 +171,9 @@ def _score_rows(reported: ReportedModel, batch: Batch, begin: int, end: int, fir
 def _summarize_piece(reported: ReportedModel, rows: ScoredRows, rulers: list[ColumnBins | None]) -> PieceSummary:
     model, plain, beside = reported.model, None, (rows.classes, rows.weight)
     if model.bound_spec.corrects:
-        plain = Verdicts.of(model.scorer.posterior(rows.data, reported.kernels, logarithm=True), *beside)
+        plain = RowScores.of(model.scorer.posterior(rows.data, reported.kernels, logarithm=True), *beside)
     return PieceSummary(
-        verdicts=Verdicts.of(rows.log_probability, *beside),
+        scores=RowScores.of(rows.log_probability, *beside),
         plain=plain,
         hashes=row_hashes(rows.data),
         classes=rows.classes,
@@ -189,8 +191,8 @@ def _combine(
     classes = np.concatenate([one.classes for one in pieces])
     sample = reported.model.state.sample
     return DataEvaluation(
-        report=Report.from_verdicts((one.verdicts for one in pieces), labels),
-        plain=Report.from_verdicts(plain, labels) if plain else None,
+        report=Evaluation.from_row_scores((one.scores for one in pieces), labels),
+        plain=Evaluation.from_row_scores(plain, labels) if plain else None,
         examples=found,
         n_doubtful=sum(one.n_doubtful for one in pieces),
         duplicates=Duplicates.of(hashes, classes, np.ones(len(hashes), dtype=np.int64)),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.columns import Column
 from ..exceptions import ParameterError
-from ..explain.information import information, telling_values
+from ..explain.information import information, top_values
 from ..families.columns import ColumnModel
 from ..families.columns.base import CodedColumn
 from ..families.columns.histogram import may_be_whole, middles
@@ -16,7 +16,7 @@ from ..families.table import TableFamily
 from ..families.table_likelihood import TableLikelihood
 from ..kernels.layouts import Array, Floats
 from ..model.table import Table
-from ..model.text_summary import by_look
+from ..model.text_summary import by_feature_set
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
 from .reported_model import ReportedModel
@@ -31,7 +31,7 @@ class FeatureSummary(NamedTuple):
     """Columns or groups of token features, the most informative first."""
 
     table: Table | None  # None if unknown
-    telling: Table | None = None  # class, term, score, bits: the most informative terms per class
+    top_features: Table | None = None  # class, term, score, bits: the most informative terms per class
     views: Table | None = None  # view, columns, contribution and weight of views of several columns
     pictures: dict[str, ColumnShares] | None = None  # distributions of the first columns, by name
 
@@ -40,7 +40,7 @@ def summarize_features(reported: ReportedModel) -> FeatureSummary:
     """Return the features of a model."""
     if reported.reads_texts:
         assert reported.summary is not None
-        return FeatureSummary(by_look(reported.summary), _top_terms(reported))
+        return FeatureSummary(by_feature_set(reported.summary), _top_terms(reported))
     return (
         _summarize_table(reported)
         if reported.is_table
@@ -94,7 +94,7 @@ def _top_terms(reported: ReportedModel) -> Table | None:
     if len(reported.names) > _MAX_COLUMNS or len(reported.labels) < 2 or reported.holds_texts:
         return None
     try:
-        found = telling_values(reported.model, reported.names, _N_VALUES)
+        found = top_values(reported.model, reported.names, _N_VALUES)
     except ParameterError:
         return None
     pairs = zip(found["column"].tolist(), found["value"].tolist(), strict=True)

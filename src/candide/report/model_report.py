@@ -65,7 +65,7 @@ class ModelReport:
             "data": None if given is None else given.report.as_dict(),
             "warnings": [warning._asdict() for warning in self.warnings],
             "columns": None if self.features.table is None else _to_lists(self.features.table),
-            "telling": None if self.features.telling is None else _to_lists(self.features.telling),
+            "top_features": None if self.features.top_features is None else _to_lists(self.features.top_features),
             "examples": [_example_dict(shown, reported.labels) for shown in self.examples],
             "provenance": reported.provenance,
         }

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..model.evaluation import Report
+from ..model.evaluation import Evaluation
 from .charts import reliability, risk_at, risk_coverage
 from .markup import Column, details, number, percent, section, table, track, user_text
 from .model_report import ModelReport
@@ -29,7 +29,7 @@ _DEFINITIONS = (
 )
 
 
-def evaluations_of(found: ModelReport) -> list[tuple[str, Report]]:
+def evaluations_of(found: ModelReport) -> list[tuple[str, Evaluation]]:
     """Return the evaluations with the names of the rows that they are based on."""
     pairs = ((_TRAINING, found.reported.loo), (_GIVEN, None if found.given is None else found.given.report))
     return [(name, report) for name, report in pairs if report is not None]
@@ -56,7 +56,7 @@ def _not_evaluated(found: ModelReport) -> str:
     )
 
 
-def _about(name: str, report: Report) -> str:
+def _about(name: str, report: Evaluation) -> str:
     if name == _GIVEN:
         return f"<p>Evaluated on the {report.n_rows:,} {name}.</p>"
     return (
@@ -65,7 +65,7 @@ def _about(name: str, report: Report) -> str:
     )
 
 
-def _measures(reports: list[tuple[str, Report]]) -> str:
+def _measures(reports: list[tuple[str, Evaluation]]) -> str:
     pairs = (Column(head, True) for name, _ in reports for head in (name, "baseline"))
     rows = [
         [f"{words} <small>{meaning}</small>", *(cell for _, report in reports for cell in _measured(report, name))]
@@ -74,14 +74,14 @@ def _measures(reports: list[tuple[str, Report]]) -> str:
     return table([Column("measure"), *pairs], rows, "Measures, with standard errors")
 
 
-def _measured(report: Report, name: str) -> tuple[str, str]:
+def _measured(report: Evaluation, name: str) -> tuple[str, str]:
     """Return a measure of the model, and of a baseline that knows the class frequencies only."""
     if name == "accuracy":
         return _measure(report, name), percent(majority_accuracy(report))
     return _measure(report, name), _decimals(prior_log_loss(report)) if name == "log_loss" else ""
 
 
-def _measure(report: Report, name: str) -> str:
+def _measure(report: Evaluation, name: str) -> str:
     value, error = getattr(report, name), getattr(report, f"{name}_error", None)
     shares = name in ("accuracy", "ece", "aurc")
     written = percent(value, 2) if shares else _decimals(value)
@@ -94,7 +94,7 @@ def _decimals(value: float) -> str:
     return f"{value:.4f}" if math.isfinite(value) else number(value)
 
 
-def _per_class(name: str, report: Report) -> str:
+def _per_class(name: str, report: Evaluation) -> str:
     heads = ("rows", "precision", "F1", "recall")
     columns = [Column("class"), *(Column(head, True) for head in heads), Column("")]
     lines = sorted(report.per_class.rows(), key=lambda row: -row[4])
@@ -106,7 +106,7 @@ def _per_class(name: str, report: Report) -> str:
     return made if len(rows) <= _MAX_CLASSES else details(f"All {len(rows):,} classes", made)
 
 
-def _confusion(name: str, report: Report) -> str:
+def _confusion(name: str, report: Evaluation) -> str:
     labels = report.per_class["class"].tolist()
     if len(labels) < 2:
         return ""
@@ -136,7 +136,7 @@ def _heat(weight: float, share: float, own: bool) -> str:
     return f"<td{css}{shade}>{written}</td>"
 
 
-def _top_confusions(name: str, report: Report) -> str:
+def _top_confusions(name: str, report: Evaluation) -> str:
     found = report.confusions(_MAX_CONFUSIONS)
     columns = [Column("true class"), Column("predicted"), Column("rows", True), Column("share of class", True)]
     rows = [[user_text(true), user_text(answer), number(w), percent(s)] for true, answer, w, s in found.rows()]
@@ -163,7 +163,7 @@ def calibration_section(found: ModelReport) -> str:
     )
 
 
-def _uncorrected(found: ModelReport) -> list[tuple[str, Report]]:
+def _uncorrected(found: ModelReport) -> list[tuple[str, Evaluation]]:
     """Return the evaluation of the same rows without stacking and calibration, if there is one."""
     lot = found.given if found.given is not None else found.training
     if lot is None or lot.plain is None:

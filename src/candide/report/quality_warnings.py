@@ -10,7 +10,7 @@ import numpy as np
 from ..explain.terms import BITS
 from ..kernels.layouts import Floats
 from ..kernels.vocabulary import Vocabulary
-from ..model.evaluation import Report
+from ..model.evaluation import Evaluation
 from .evaluation import DataEvaluation, TrainingEvaluation
 from .feature_summary import FeatureSummary
 from .reported_model import ReportedModel
@@ -73,7 +73,7 @@ def _leaking_tokens(reported: ReportedModel) -> list[str]:
     words, model = reported.words, reported.model
     if words is None or len(reported.labels) < 2:
         return []
-    sums = model.state.statistics.looks[0]
+    sums = model.state.statistics.feature_sets[0]
     if not isinstance(sums.coding, Vocabulary) or not sums.counts.presence:
         return []
     tokens = list(dict.fromkeys(words["token"].tolist()))
@@ -172,13 +172,13 @@ def _quality(reported: ReportedModel, given: DataEvaluation | None) -> Iterator[
             )
 
 
-def majority_accuracy(report: Report) -> float:
+def majority_accuracy(report: Evaluation) -> float:
     """Return the accuracy of always predicting the most frequent class."""
     rows = report.confusion.sum(axis=1)
     return float(rows.max() / rows.sum())
 
 
-def prior_log_loss(report: Report) -> float:
+def prior_log_loss(report: Evaluation) -> float:
     """Return the log-loss of predicting the class frequencies."""
     return _entropy(report.confusion.sum(axis=1)) * BITS
 

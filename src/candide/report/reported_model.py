@@ -13,10 +13,10 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array
 from ..model.classifier import Classifier
-from ..model.evaluation import Report
+from ..model.evaluation import Evaluation
 from ..model.table import Table
-from ..model.telling import telling
 from ..model.text_summary import text_summary
+from ..model.top_features import top_features
 from ..statistics.table import TableStatistics
 
 _WORDS = 10
@@ -42,7 +42,7 @@ class ReportedModel:
         return labels
 
     @cached_property
-    def loo(self) -> Report | None:
+    def loo(self) -> Evaluation | None:
         """The leave-one-out evaluation; None if it is disabled or not available."""
         return self.model.report if self.evaluate and self.model.can_report else None
 
@@ -75,5 +75,5 @@ class ReportedModel:
         if not self.reads_texts:
             return None
         # Words are stored in the vocabulary; other tokens must be searched for in training texts.
-        found = telling(self.model, _WORDS, "words", self.kernels)
-        return found if found.n_rows else telling(self.model, _WORDS, None, self.kernels)
+        found = top_features(self.model, _WORDS, "words", self.kernels)
+        return found if found.n_rows else top_features(self.model, _WORDS, None, self.kernels)

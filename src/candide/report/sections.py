@@ -104,8 +104,10 @@ def features_section(found: ModelReport) -> str:
     features = found.features
     if found.reported.reads_texts:
         assert features.table is not None
-        return section("columns", "Features", _token_features(features.table) + _top_terms(features.telling, "words"))
-    return section("columns", "Features", _columns(found) + _top_terms(features.telling, "values"))
+        return section(
+            "columns", "Features", _token_features(features.table) + _top_terms(features.top_features, "words")
+        )
+    return section("columns", "Features", _columns(found) + _top_terms(features.top_features, "values"))
 
 
 def _columns(found: ModelReport) -> str:
@@ -185,12 +187,12 @@ def _token_features(features: Table) -> str:
     return table(columns, rows, "Groups of token features, and the weight of each")
 
 
-def _top_terms(telling: Table | None, what: str) -> str:
-    if telling is None or not telling.n_rows:
+def _top_terms(top_features: Table | None, what: str) -> str:
+    if top_features is None or not top_features.n_rows:
         return ""
     lines = [
         f"<div><dt>{user_text(label)}</dt><dd>{''.join(_chip(term, score) for _, term, score, _ in rows)}</dd></div>"
-        for label, rows in groupby(telling.rows(), key=lambda row: row[0])
+        for label, rows in groupby(top_features.rows(), key=lambda row: row[0])
     ]
     made = f'<dl class="words">{"".join(lines[:_MAX_WORD_LISTS])}</dl>'
     if len(lines) > _MAX_WORD_LISTS:

@@ -1,4 +1,4 @@
-"""Where rows come from: files, folders, mailboxes, databases, as Arrow, in constant memory."""
+"""Sources of rows: files, folders, mailboxes, databases, as Arrow, in constant memory."""
 
 from ..data.column_selection import Roles
 from .bad_rows import BadRow, BadRows

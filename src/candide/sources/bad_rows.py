@@ -1,4 +1,4 @@
-"""Rows that cannot be read: refused, left out, or collected."""
+"""Rows that cannot be read: errors, skipped, or collected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OnBadRow = str | os.PathLike[str] | Callable[[BadRow], object]
 
 
 class BadRows:
-    """The rows that a pass left out: how many, and the first of them.
+    """The rows that a pass skipped: their number, and the first of them.
 
     ``on_bad_row`` is "error", "skip", a file that collects them as JSON Lines, or a function that is called with each.
 
@@ -62,7 +62,7 @@ class BadRows:
         return self.on_bad_row == "error"
 
     def begin(self) -> None:
-        """Before a pass: a file of bad rows is that of the last pass alone."""
+        """Start a pass: the file of bad rows is overwritten."""
         if isinstance(self.on_bad_row, Path):
             try:
                 self._file = self.on_bad_row.open("w", encoding="utf-8")

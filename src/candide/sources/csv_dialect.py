@@ -1,4 +1,4 @@
-"""How a CSV file is written: what separates and quotes cells, whether names come first, which types columns have.
+"""The dialect of a CSV file: delimiter, quotes, header, and the types of columns.
 
 The engine's own sniffer leaves out rows that do not fit its guess, and quotes that its sample does not have. So what
 separates and quotes is told to it, and it is asked for types alone, on rows that are whole.
@@ -34,14 +34,14 @@ _NO_DELIMITER = "\x1f"
 
 @dataclass(frozen=True)
 class Quoting:
-    """What separates cells, and what quotes them."""
+    """The delimiter and the quote character."""
 
     delimiter: str
     quote: str = '"'
     escape: str = '"'
 
     def rows(self, text: str, n_rows: int) -> Iterator[list[str] | None]:
-        """Cells of the first rows, None for a row with quotes out of place."""
+        """Yield the cells of the first rows, None for a row with misplaced quotes."""
         reader = csv.reader(io.StringIO(text, newline=""), strict=True, **self.settings())
         with allow_long_fields():
             for _ in range(n_rows):
@@ -56,7 +56,7 @@ class Quoting:
                         yield row
 
     def texts(self, text: str, n_rows: int) -> Iterator[str]:
-        """The first rows as they are written, the last of them cut off where the text ends."""
+        """Yield the first rows as raw text; the last one may be incomplete."""
         taken: list[str] = []
 
         def taking() -> Iterator[str]:
@@ -89,7 +89,7 @@ _CANDIDATES = (
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How a file is written, and what its first rows say of its columns."""
+    """The dialect of a file, and its columns as inferred from the first rows."""
 
     quoting: Quoting
     header: bool
@@ -103,7 +103,7 @@ class CsvDialect:
 
 
 def detect_dialect(text: str, missing: Sequence[str]) -> CsvDialect:
-    """The dialect of a file that begins so; ``text`` ends with a whole line."""
+    """Detect the dialect of a file from its beginning; ``text`` ends with a complete line."""
     quoting = _detect_quoting(text[:_QUOTING_BYTES])
     rows = [row for row in quoting.rows(text, _TYPE_ROWS) if row is not None]
     n_cells = len(rows[0])
@@ -115,7 +115,7 @@ def detect_dialect(text: str, missing: Sequence[str]) -> CsvDialect:
 
 
 def is_delimited(text: str) -> bool:
-    """Whether nearly all lines have as many cells, and several."""
+    """Return whether nearly all lines have the same number of cells, and more than one."""
     return any(_n_complete(quoting, text) > 0.95 * _n_rows(quoting, text) for quoting in _CANDIDATES)
 
 
@@ -125,7 +125,7 @@ def _detect_quoting(text: str) -> Quoting:
 
 
 def _n_complete(quoting: Quoting, text: str) -> int:
-    """Rows with as many cells as the first, which has several."""
+    """Return the number of rows with as many cells as the first, which has more than one."""
     rows = list(quoting.rows(text, _QUOTING_ROWS))
     if not rows or rows[0] is None or len(rows[0]) < 2:
         return 0
@@ -137,7 +137,7 @@ def _n_rows(quoting: Quoting, text: str) -> int:
 
 
 def _is_header(rows: list[list[str]]) -> bool:
-    """Names are short and no numbers; they stand above numbers, or none is a value that its column takes later."""
+    """Return whether the first row is a header: short, no numbers, above numbers or values that do not recur."""
     first = rows[0]
     named = [cell for cell in first if cell.strip()]
     if not named or any(len(cell) > _NAME_LENGTH or _looks_numeric(cell) for cell in named):
@@ -157,7 +157,7 @@ def _looks_numeric(cell: str) -> bool:
 
 
 def _unique_names(cells: list[str]) -> tuple[str, ...]:
-    """Names that are all different, and none empty.
+    """Return names, made distinct and not empty.
 
     >>> _unique_names(["", "a", "a"])
     ('column0', 'a', 'a_1')
@@ -197,7 +197,7 @@ def _detect_types(
 
 
 def _exact_type(kind: str, cells: Iterable[str], missing: Sequence[str]) -> str:
-    """The engine takes 007, 0x10 and 1_000 for numbers."""
+    """Return the type of a column: text where the engine would read 007, 0x10 or 1_000 as a number."""
     if kind not in ("BIGINT", "DOUBLE"):
         return kind
     present = [cell for cell in cells if cell and cell not in missing]
@@ -213,7 +213,7 @@ def _mean_row_bytes(rows: Iterable[list[str]]) -> float:
 
 @contextmanager
 def allow_long_fields(longest: int = 1 << 30) -> Iterator[None]:
-    """Cells of such a length; the limit is one of the process, and is put back."""
+    """Allow cells of this length; the limit is global, and is restored."""
     limit = csv.field_size_limit(longest)
     try:
         yield
@@ -229,7 +229,7 @@ _MINUS, _ZERO, _NINE = b"-09"
 
 
 def is_integer(cell: str) -> bool:
-    """Whether a cell is a whole number of 64 bits.
+    """Return whether a cell is a 64-bit integer.
 
     >>> [is_integer(cell) for cell in ("12", " -5", "1.5", "007", "1_000")]
     [True, True, False, False, False]
@@ -238,12 +238,12 @@ def is_integer(cell: str) -> bool:
 
 
 def is_decimal(cell: str) -> bool:
-    """Whether a cell is a number; with zeros before it, it is a name that is made of digits."""
+    """Return whether a cell is a number; digits with leading zeros are an identifier."""
     return _DECIMAL.fullmatch(cell) is not None
 
 
 def parse_integers(cells: pa.Array) -> pa.Array:
-    """Texts as whole numbers, missing where a text is none.
+    """Return texts as integers, null where a text is not one.
 
     >>> parse_integers(pa.array(["12", "+5", "1.5", None])).to_pylist()
     [12, 5, None, None]
@@ -262,7 +262,7 @@ def parse_integers(cells: pa.Array) -> pa.Array:
 
 
 def _are_plain_integers(cells: pa.Array) -> bool:
-    """Whether all are of digits and minus signs, without zeros at the beginning; what else they are, a cast tells."""
+    """Return whether all consist of digits and minus signs without leading zeros; a cast checks the rest."""
     _, offset_buffer, letter_buffer = cells.buffers()
     if not len(cells) or letter_buffer is None:
         return True

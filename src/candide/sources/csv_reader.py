@@ -108,7 +108,7 @@ class CsvReader(Reader):
         _add_all(progress, (next(same) for _, same in groupby(together, by_line)))  # a row may have several faults
 
     def _first_bad(self, names: Sequence[str]) -> list[BadRow]:
-        """A second look, for the engine does not say on which line of the file a row begins."""
+        """Return the first bad rows with their lines, which the engine does not report."""
         with connect(threads=1) as connection, translate_errors(self.name, "check how its cells are quoted"):
             for _ in self._read(connection, names, self._options(rejects=True)):
                 pass
@@ -122,7 +122,7 @@ class CsvReader(Reader):
     def _stream(
         self, connection: Any, progress: ReadProgress, names: Sequence[str], options: dict[str, Any]
     ) -> Iterator[tuple[pa.RecordBatch, pa.Array | None]]:
-        """Batches, and which of their rows have a cell that is no whole number, None if none has."""
+        """Yield batches, and which rows have a cell that is not an integer; None if there are none."""
         for cells in rebatch(self._read(connection, names, options)):
             progress.bytes_current = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
             yield _parse_integer_columns(cells, pa.schema([self.schema.field(name) for name in names]))
@@ -171,7 +171,7 @@ class CsvReader(Reader):
         return rows
 
     def _huge_row(self, start: int) -> BadRow | None:
-        """The first row from a byte on, where it or the next is too long, whatever the engine takes it for."""
+        """Return the first overlong row from a byte on."""
         with open_decompressed(self._path) as stream:
             # The engine may begin within the row: with its quote, or after it.
             before = _skip_bytes(stream, start)
@@ -185,7 +185,7 @@ class CsvReader(Reader):
         return None
 
     def _bad_rows(self, first: dict[int, tuple[Any, ...]]) -> list[BadRow]:
-        """Of what the engine says, by byte."""
+        """Return the bad rows that the engine reports by byte."""
         positions = sorted(first)
         # Where lines end with \r\n, the engine may begin a row with the \n of the line before.
         starts = [at + len(line) - len(line.lstrip("\r\n")) for at in positions for line in [first[at][3] or ""]]
@@ -208,7 +208,7 @@ def _add_all(progress: ReadProgress, rows: Iterable[BadRow]) -> None:
 
 
 def _parse_integer_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, pa.Array | None]:
-    """Texts of whole numbers as numbers, and which rows have a cell that is none."""
+    """Convert texts to integers; also return which rows have a cell that is not one."""
     columns, odd = [], None
     for column, field in zip(cells.columns, schema, strict=True):
         if pa.types.is_integer(field.type):
@@ -221,7 +221,7 @@ def _parse_integer_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa
 
 
 def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
-    """What is wrong with a row, the row, and what to do."""
+    """Return what is wrong with a row, the row, and what to do."""
     what = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "a whole number"}.get(kind, "a number")
     advice = f"pass missing=[{cell!r}] if that says that the value is missing"
     if kind == "BIGINT" and any(map(str.isdigit, cell)):
@@ -230,7 +230,7 @@ def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, 
 
 
 def _describe_reject(error: str, message: str) -> tuple[str, str]:
-    """What is wrong with a row, and what to do."""
+    """Return what is wrong with a row, and what to do."""
     counts = re.findall(r"Columns: (\d+) Found: (\d+)", message)
     if counts:
         return f"{counts[0][1]} cells, where {counts[0][0]} are expected", "correct the line"
@@ -249,7 +249,7 @@ def _too_long_row(row: str) -> tuple[str, str, str]:
 
 
 def _skip_bytes(stream: Any, n_bytes: int) -> bytes:
-    """Go so many bytes on; what came after the last end of a line, if that was not long ago."""
+    """Skip bytes, and return the incomplete last line, if it is short."""
     end = b""
     while n_bytes > 0:
         block = stream.read(min(n_bytes, 1 << 22))
@@ -259,7 +259,7 @@ def _skip_bytes(stream: Any, n_bytes: int) -> bytes:
 
 
 def _sample(path: Path, kind: FileFormat) -> str:
-    """The first whole lines."""
+    """Return the first complete lines."""
     with open_decompressed(path) as stream:
         head = stream.read(_SAMPLE_BYTES)
         is_all = not stream.read(1)
@@ -271,13 +271,13 @@ def _sample(path: Path, kind: FileFormat) -> str:
 
 
 def _mixed_newlines(text: str) -> bool:
-    """Whether some lines end with \\r\\n and others with \\n, outside of quotes; the engine wants one of them."""
+    """Return whether line ends \\r\\n and \\n are mixed outside of quotes, which the engine does not accept."""
     outside = "".join(text.split('"')[::2])
     return 0 < outside.count("\r\n") < outside.count("\n")
 
 
 def _line_numbers(path: Path, positions: Sequence[int]) -> list[int]:
-    """On which lines these bytes are, in ascending order."""
+    """Return the lines of these bytes, which are in ascending order."""
     lines, line, at = [], 1, 0
     with open_decompressed(path) as stream:
         newline = b"\n" if b"\n" in stream.read(HEAD_BYTES) else b"\r"
@@ -291,7 +291,7 @@ def _line_numbers(path: Path, positions: Sequence[int]) -> list[int]:
 
 
 class ParseError(NamedTuple):
-    """A cell, and the row that it is in."""
+    """A cell and its row."""
 
     line: int
     row: str
@@ -302,7 +302,7 @@ class ParseError(NamedTuple):
 def find_parse_errors(
     path: Path, dialect: CsvDialect, whole: Mapping[int, str], missing: Container[str], longest: int
 ) -> Iterator[ParseError]:
-    """The first such cell of each row, from the beginning; ``whole`` says which columns are of whole numbers.
+    """Yield the first invalid cell of each row; ``whole`` tells which columns are integers.
 
     Another reader than that of the pass, and slower: the engine does not tell on which line of a file a row begins.
     """
@@ -323,7 +323,7 @@ def _text_lines(stream: io.RawIOBase, path: Path) -> Iterable[str]:
 
 
 def _numbered_rows(lines: Iterable[str], dialect: CsvDialect) -> Iterator[tuple[int, str, list[str]]]:
-    """Line, text and cells of each row; without blank ones, and those with quotes out of place."""
+    """Yield line, text and cells of each row, except blank ones and those with misplaced quotes."""
     taken: list[str] = []
 
     def taking() -> Iterator[str]:

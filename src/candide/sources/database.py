@@ -32,12 +32,12 @@ _QUERY_ADVICE = "check the names in it"
 
 
 def is_database_uri(path: str) -> bool:
-    """Whether a source is one of a database, as in sqlite:shop.db?table=orders."""
+    """Return whether a source is a database URI, such as sqlite:shop.db?table=orders."""
     return _URI.match(path) is not None
 
 
 class DatabaseUri(NamedTuple):
-    """Where a database is."""
+    """The address of a database."""
 
     kind: str  # sqlite, duckdb, postgres or postgresql
     place: str
@@ -45,7 +45,7 @@ class DatabaseUri(NamedTuple):
 
 
 def parse_database_uri(text: str) -> DatabaseUri:
-    """What an address says; a file must be there."""
+    """Parse an address; a file must exist."""
     found = _URI.match(text)
     assert found is not None
     address = DatabaseUri(*found.groups())
@@ -117,7 +117,7 @@ class DuckDBQuery(Reader):
 
 
 class SqliteQuery(Reader):
-    """A query to SQLite, by the standard library. A column is of the kind that its first rows have."""
+    """A query to SQLite, by the standard library. The type of a column is that of its first rows."""
 
     def __init__(self, path: str, sql: str) -> None:
         self.name = f"sqlite:{path}"
@@ -162,7 +162,7 @@ def _to_table(cursor: sqlite3.Cursor, rows: list[tuple[Any, ...]]) -> pa.Table:
 
 
 def _to_array(cells: list[Any]) -> pa.Array:
-    """Cells of one kind; numbers and texts together are texts, for SQLite does not mind."""
+    """Return cells of one type; numbers and texts in one column, which SQLite allows, become texts."""
     try:
         return pa.array(cells)
     except (pa.ArrowInvalid, pa.ArrowTypeError):

@@ -29,7 +29,7 @@ def extension_settings(extensions: bool) -> dict[str, Any]:
 
 @contextmanager
 def connect(*, extensions: bool = False, **settings: Any) -> Iterator[Any]:
-    """A connection of its own, to nothing yet."""
+    """Return a new connection to an empty database."""
     import duckdb
 
     with duckdb.connect(config={**_SETTINGS, **extension_settings(extensions), **settings}) as connection:
@@ -40,7 +40,7 @@ def connect(*, extensions: bool = False, **settings: Any) -> Iterator[Any]:
 
 @contextmanager
 def translate_errors(what: str, advice: str) -> Iterator[None]:
-    """Errors of the engine as ours. (Those of a reader under way are OSErrors of Arrow.)"""
+    """Convert errors of the engine. (Those of a reader in use are OSErrors of Arrow.)"""
     import duckdb
 
     try:
@@ -58,12 +58,12 @@ EXTENSIONS_ADVICE = (
 
 
 def needs_extension(error: Exception) -> bool:
-    """Whether the engine lacks an extension."""
+    """Return whether the engine lacks an extension."""
     return _NEEDS_EXTENSION.search(str(error)) is not None
 
 
 def check_query(connection: Any, sql: str) -> None:
-    """Refuses what is not one query: a statement behind it could install extensions, or write."""
+    """Raise an error unless this is a single query: a second statement could install extensions, or write."""
     import duckdb
 
     kinds = [statement.type for statement in connection.extract_statements(sql)]
@@ -74,7 +74,7 @@ def check_query(connection: Any, sql: str) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """What the engine says, without its hints, which are for those who write SQL."""
+    """Return the message of the engine, without its hints on SQL."""
     return str(error).partition("\n")[0].rstrip(". ")
 
 
@@ -83,7 +83,7 @@ def identifier(name: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """A value as SQL says it.
+    """Return a value as an SQL literal.
 
     >>> literal({"it's": ["a", 1, True]})
     "{'it''s': ['a', 1, true]}"
@@ -98,11 +98,11 @@ def literal(value: Any) -> str:
 
 
 def table_function(function: str, path: str, options: dict[str, Any]) -> str:
-    """A table function with named options."""
+    """Return a call of a table function with named options."""
     named = "".join(f", {name}={literal(value)}" for name, value in options.items())
     return f"{function}({literal(path)}{named})"
 
 
 def escape_glob(path: Path) -> str:
-    """A path in which nothing stands for other paths."""
+    """Return a path with its wildcards escaped."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))

@@ -42,7 +42,7 @@ _MAX_CONTROL_SHARE = 0.05
 
 
 class FileFormat(NamedTuple):
-    """What a file holds, and in which encoding if it is text."""
+    """The format of a file, and its encoding if it is text."""
 
     format: str
     encoding: str = "utf-8"
@@ -53,7 +53,7 @@ class FileFormat(NamedTuple):
 
 
 def detect_format(path: Path, name: str, format: str | None, encoding: str | None) -> FileFormat:
-    """What the file holds; ``format`` and ``encoding`` where the user says so."""
+    """Detect the format of a file, unless ``format`` and ``encoding`` are given."""
     with open_decompressed(path) as stream:
         head = stream.read(HEAD_BYTES)
     if not head:
@@ -79,13 +79,13 @@ def check_format(format: str | None) -> str | None:
 
 
 def format_from_suffix(path: Path) -> str | None:
-    """What the ending says, after that of a compression."""
+    """Return the format by the file name extension, ignoring that of a compression."""
     endings = [ending for ending in path.suffixes if ending.lower() not in _COMPRESSED_ENDINGS]
     return _FORMAT_OF.get(endings[-1][1:].lower()) if endings else None
 
 
 def detect_encoding(head: bytes, whole: bool = True) -> str | None:
-    """The encoding of a text, or of one that begins so; None if it is no text.
+    """Return the encoding of a text, given its beginning; None if it is not text.
 
     >>> [detect_encoding("naïve".encode(encoding)) for encoding in ("utf-8", "latin-1", "utf-16")]
     ['utf-8', 'cp1252', 'utf-16']
@@ -155,7 +155,7 @@ def _format_from_name(path: Path, text: str) -> str | None:
 
 
 def _text_format(text: str, name: str) -> str:
-    """What a text is whose name does not tell."""
+    """Return the format of a text by its content."""
     from .csv_dialect import is_delimited
 
     start = text.lstrip()
@@ -172,12 +172,12 @@ def _text_format(text: str, name: str) -> str:
 
 
 def _is_one_column(text: str) -> bool:
-    """Whether there are cells in quotes under a name."""
+    """Return whether there are quoted cells under a name."""
     name, *cells = text.splitlines()[:100]
     return re.fullmatch(r"\w{1,40}", name) is not None and any(cell.startswith('"') for cell in cells)
 
 
 def _has_tabs(text: str) -> bool:
-    """Whether every line has as many tabs, and some."""
+    """Return whether every line has the same number of tabs, at least one."""
     lines = text.splitlines()[:100]
     return len({line.count("\t") for line in lines if line}) == 1 and "\t" in lines[0]

@@ -29,7 +29,7 @@ _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": 
 
 
 def detect_compression(path: Path) -> str | None:
-    """How a file is compressed, by its first bytes."""
+    """Return the compression of a file, by its first bytes."""
     with open_raw(path) as raw:
         start = raw.read(6)
     return next((name for magic, name in _COMPRESSION_MAGIC.items() if start.startswith(magic)), None)
@@ -37,7 +37,7 @@ def detect_compression(path: Path) -> str | None:
 
 @contextmanager
 def open_raw(path: Path) -> Iterator[BinaryIO]:
-    """The bytes on disk."""
+    """Open the raw bytes of a file."""
     try:
         raw = path.open("rb")
     except PermissionError:
@@ -50,7 +50,7 @@ def open_raw(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_decompressed(path: Path) -> Iterator[Any]:
-    """A file as plain bytes; ``tell_raw`` of the stream says how many bytes of the file it has read."""
+    """Open a file, decompressed; ``tell_raw`` of the stream is the number of compressed bytes read."""
     compression = detect_compression(path)
     with open_raw(path) as raw, _decompress(raw, compression) as stream:
         try:
@@ -62,7 +62,7 @@ def open_decompressed(path: Path) -> Iterator[Any]:
 
 
 class DecompressedStream(io.RawIOBase):
-    """A stream without its compression, which knows its place in the file."""
+    """A decompressed stream with its position in the compressed file."""
 
     def __init__(self, stream: Any, raw: BinaryIO) -> None:
         self._stream = stream
@@ -94,7 +94,7 @@ def _decompress(raw: BinaryIO, compression: str | None) -> Any:
 
 
 def decode_blocks(stream: Any, encoding: str) -> Iterator[str]:
-    """Blocks of text, without a mark at the beginning; what is not of the encoding becomes U+FFFD."""
+    """Yield blocks of text without a byte order mark; invalid bytes become U+FFFD."""
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     text = decoder.decode(stream.read(_BLOCK_BYTES)).removeprefix("\ufeff")
     while block := stream.read(_BLOCK_BYTES):
@@ -104,7 +104,7 @@ def decode_blocks(stream: Any, encoding: str) -> Iterator[str]:
 
 
 class TemporaryCopy:
-    """A file of one's own on disk, which goes with the object."""
+    """A temporary file that is deleted with the object."""
 
     def __init__(self, suffix: str = "") -> None:
         handle, name = tempfile.mkstemp(prefix="candide-", suffix=suffix)
@@ -114,7 +114,7 @@ class TemporaryCopy:
 
 
 def copy_as_utf8(path: Path, encoding: str, one_newline: bool = False) -> TemporaryCopy:
-    """A text file as UTF-8, without compression; ``one_newline``: every line ends with \\n alone."""
+    """Return a text file as UTF-8, decompressed; ``one_newline``: every line ends with \\n."""
     spool = TemporaryCopy(path.suffix)
     with open_decompressed(path) as stream, open_for_writing(spool) as file:
         decoder = io.IncrementalNewlineDecoder(None, translate=True)
@@ -124,7 +124,7 @@ def copy_as_utf8(path: Path, encoding: str, one_newline: bool = False) -> Tempor
 
 
 def copy_stream(stream: Any) -> TemporaryCopy:
-    """All of a stream. Rows are looked at before they are read, and some formats begin at the end."""
+    """Copy a stream to a temporary file: the first rows are read twice, and some formats start at the end."""
     spool = TemporaryCopy()
     with open_for_writing(spool) as file:
         while block := stream.read(_BLOCK_BYTES):
@@ -134,7 +134,7 @@ def copy_stream(stream: Any) -> TemporaryCopy:
 
 @contextmanager
 def open_for_writing(spool: TemporaryCopy) -> Iterator[BinaryIO]:
-    """The file of a spool; if there is no room for it, the error says where."""
+    """Open a temporary file; if the disk is full, the error names its folder."""
     try:
         with spool.path.open("wb") as file:
             yield file
@@ -149,7 +149,7 @@ _WILDCARDS = ("*", "?", "[")
 
 
 def expand_path(path: str) -> list[Path]:
-    """The files that a path stands for: itself, or all that its wildcards match, in sorted order."""
+    """Return the files of a path: itself, or all that its wildcards match, in sorted order."""
     if os.path.lexists(path) or not any(sign in path for sign in _WILDCARDS):
         return [check_exists(Path(path))]
     found = sorted(glob.glob(path, recursive=True))
@@ -167,7 +167,7 @@ def check_exists(path: Path) -> Path:
 
 
 def not_found_error(path: str) -> SourceError:
-    """That there is no such file, and what it may have been."""
+    """Return the error for a missing file, with a suggestion."""
     parent = Path(path).parent
     if not parent.is_dir():
         return SourceError(f"there is no file {path!r}, and no folder {str(parent)!r}; check the spelling of both")
@@ -184,7 +184,7 @@ def _shorten_list(names: list[str]) -> str:
 
 
 def list_visible(folder: Path) -> list[Path]:
-    """What is in a folder, in sorted order, without hidden things."""
+    """Return the content of a folder in sorted order, without hidden files."""
     try:
         entries = sorted(folder.iterdir())
     except PermissionError:
@@ -193,7 +193,7 @@ def list_visible(folder: Path) -> list[Path]:
 
 
 def list_files(folder: Path) -> list[Path]:
-    """All files in a folder and in those within it."""
+    """Return all files in a folder and its subfolders."""
     files = []
     for entry in list_visible(folder):
         if not entry.is_dir():

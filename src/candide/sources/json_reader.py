@@ -81,7 +81,7 @@ class JsonLinesReader(Reader):
         return _CASTS.get(self._types[name], "{0}").format(f"record.{identifier(name)}")
 
     def _kept(self, lines: pa.Array, rows: pa.Table, n_before: int, progress: ReadProgress) -> pa.Array | None:
-        """Which rows stay, None if all do: blank lines and bad ones go."""
+        """Return which rows are kept, without blank and bad lines; None if all are."""
         kept = [True] * len(lines)
         for i in _rows_with_nulls(rows):
             line = lines[i].as_py()
@@ -95,15 +95,15 @@ class JsonLinesReader(Reader):
 
 
 def _rows_with_nulls(rows: pa.Table) -> list[int]:
-    """Rows with a missing cell: only these may have been read wrongly."""
-    holes = pc.is_null(rows.columns[0])
+    """Return the rows with a missing cell: only these may have been misread."""
+    missing = pc.is_null(rows.columns[0])
     for column in rows.columns[1:]:
-        holes = pc.or_(holes, pc.is_null(column))
-    return list(pc.indices_nonzero(holes).to_pylist())
+        missing = pc.or_(missing, pc.is_null(column))
+    return list(pc.indices_nonzero(missing).to_pylist())
 
 
 def _find_problem(line: str, read: dict[str, Any]) -> str | None:
-    """What is wrong with a line, None if what is missing is missing there too."""
+    """Return what is wrong with a line, None if its cells are missing in the file too."""
     if not line.strip():
         return None
     try:
@@ -119,7 +119,7 @@ def _find_problem(line: str, read: dict[str, Any]) -> str | None:
 
 
 class JsonArrayReader(Reader):
-    """One array of records, read whole by the engine."""
+    """A file with one array of records, read as a whole by the engine."""
 
     def __init__(self, path: Path, name: str, kind: FileFormat) -> None:
         self.name = name
@@ -190,7 +190,7 @@ def _is_record(line: str) -> bool:
 
 
 def _describe_columns(path: Path, name: str, options: dict[str, Any]) -> dict[str, str]:
-    """Names and types, by the engine; what has parts, or several types, is text."""
+    """Return names and types by the engine; nested or mixed columns are text."""
     import duckdb
 
     rows = table_function("read_json", escape_glob(path), {"records": True, **options})
@@ -208,7 +208,7 @@ def _describe_columns(path: Path, name: str, options: dict[str, Any]) -> dict[st
 
 
 def _check_case(keys: list[str], name: str) -> None:
-    """The engine takes keys that differ in case alone for one."""
+    """Raise an error for keys that differ only in case, which the engine would merge."""
     seen: dict[str, str] = {}
     for key in sorted(keys):
         other = seen.setdefault(key.lower(), key)

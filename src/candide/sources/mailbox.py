@@ -28,7 +28,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 class Email(NamedTuple):
-    """What a mail says."""
+    """The text and the headers of a message."""
 
     subject: str | None
     sender: str | None
@@ -40,12 +40,12 @@ class Email(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Everything that speaks for a class, one below the other."""
+        """Return headers and text as one string."""
         return "\n".join(filter(None, [self.subject, self.sender, self.body, *self.attachments]))
 
 
 def parse_email(content: bytes) -> Email:
-    """A mail from its bytes, however badly it is written.
+    """Parse a message, also a malformed one.
 
     >>> mail = parse_email(b"From: Ann <ann@example.org>\\nSubject: =?utf-8?q?Caf=C3=A9?=\\n\\nAt noon?\\n")
     >>> mail.subject, mail.sender, mail.body
@@ -74,7 +74,7 @@ def _parse_date(message: Message) -> datetime | None:
 
 
 def _text_parts(part: Message) -> Iterator[str]:
-    """The texts of a part; of alternatives the plain one, if it says anything."""
+    """Yield the texts of a part; of alternatives the plain one, unless it is empty."""
     if part.is_multipart():
         inner = [(child, text) for child in _children(part) for text in _text_parts(child)]
         plain = [text for child, text in inner if child.get_content_type() == "text/plain" and text.strip()]
@@ -121,7 +121,7 @@ def _filename(part: Message) -> str | None:
 
 
 class _TextExtractor(HTMLParser):
-    """Keeps what a browser shows."""
+    """Collects the text that a browser shows."""
 
     _HIDDEN = ("script", "style", "head", "template")
     _TOGETHER = frozenset(
@@ -149,7 +149,7 @@ class _TextExtractor(HTMLParser):
 
 
 def plain_text(html: str) -> str:
-    """HTML without its tags, scripts and styles.
+    """Return HTML without its tags, scripts and styles.
 
     >>> plain_text("<style>p {}</style><p>Win &euro;100<br>now</p>")
     'Win €100\\nnow'
@@ -169,7 +169,7 @@ _FIELDS += [("date", pa.timestamp("us")), ("attachments", pa.string()), ("file",
 
 
 class MailboxReader(Reader):
-    """Mails of one or several files, each an mbox or a single mail; with a label where there are classes."""
+    """Messages of one or several files, each an mbox or a single message; with a label where there are classes."""
 
     is_texts = True
 
@@ -203,7 +203,7 @@ def _message_cells(content: bytes) -> dict[str, Any]:
 
 
 def iter_messages(path: Path, stream: Any) -> Iterator[tuple[str, bytes]]:
-    """The mails of a file with their places: many where it is an mbox, else one."""
+    """Yield the messages of a file with their positions: several for an mbox, else one."""
     lines = iter(io.BufferedReader(stream, 1 << 20))
     first = next(lines, b"")
     if not first.startswith(b"From "):
@@ -214,7 +214,7 @@ def iter_messages(path: Path, stream: Any) -> Iterator[tuple[str, bytes]]:
 
 
 def _split_mbox(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Mails between the lines that begin with «From » after a blank one."""
+    """Yield the messages between lines that begin with «From » after a blank line."""
     mail: list[bytes] = []
     after_blank = False
     for line in lines:
@@ -229,7 +229,7 @@ def _split_mbox(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def is_email(path: Path) -> bool:
-    """Whether a file is a mail that was delivered, by its first headers."""
+    """Return whether a file is a delivered message, by its first headers."""
     if path.suffix.lower() == ".eml":
         return True
     with open_decompressed(path) as stream:

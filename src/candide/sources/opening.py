@@ -95,14 +95,14 @@ def read(
     """
     if isinstance(columns, str):
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
-    asked = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
+    requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     how = ReadOptions(check_format(format), encoding, tuple(missing), extensions)
-    return Source(_open_all([os.fspath(path) for path in paths], sql, how), asked, on_bad_row)
+    return Source(_open_all([os.fspath(path) for path in paths], sql, how), requested, on_bad_row)
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the user says of files."""
+    """Options for opening files."""
 
     format: str | None
     encoding: str | None
@@ -192,7 +192,7 @@ _TABLE_FORMATS = ("csv", "jsonl", "json", "parquet", "arrow")
 
 
 def is_documents(place: Path, format: str | None) -> bool:
-    """Whether a place is a folder of texts or mails, or a mailbox; not a table in pieces or in one."""
+    """Return whether a path is a folder of texts or messages, or a mailbox, and not a table."""
     if place.is_dir():
         files = list_files(place)
         return not files or any(format_from_suffix(file) not in _TABLE_FORMATS for file in files)
@@ -201,7 +201,7 @@ def is_documents(place: Path, format: str | None) -> bool:
 
 
 def open_documents(places: Sequence[Path], encoding: str | None) -> Reader:
-    """All documents; several places are a class each, and so is what is in a single folder."""
+    """Return all documents; each path is a class, or each folder within a single path."""
     classes = _class_paths(places[0]) if len(places) == 1 else list(places)
     labels = [_class_name(place) for place in classes] if len(classes) > 1 else [None]
     if len(set(labels)) == 1:
@@ -220,13 +220,13 @@ def open_documents(places: Sequence[Path], encoding: str | None) -> Reader:
 
 
 def _class_paths(place: Path) -> list[Path]:
-    """The folders and mailboxes in a folder; else the place itself."""
+    """Return the folders and mailboxes in a folder; else the path itself."""
     entries = list_visible(place) if place.is_dir() and not _is_maildir(place) else []
     return [entry for entry in entries if entry.is_dir() or format_from_suffix(entry) == "mbox"] or [place]
 
 
 def _class_name(place: Path) -> str | None:
-    """A folder's name; that of a mailbox without its ending; for a single mail that of its folder."""
+    """Return the class of a path: the name of its folder, or of a mailbox without extension."""
     if place.is_dir():
         return place.name
     return place.parent.name if format_from_suffix(place) == "eml" else place.name.partition(".mbox")[0]

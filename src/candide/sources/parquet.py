@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..exceptions import SourceError
 from .files import open_raw
-from .reader import Reader, ReadProgress, rows_per_batch
+from .reader import MAX_ROWS, Reader, ReadProgress, cast_batch, rows_per_batch
 
 # Read at once of a column, so that a row group of any size takes little memory.
 _BUFFER_BYTES = 1 << 20
@@ -63,7 +63,7 @@ class ArrowReader(Reader):
         self.n_bytes = path.stat().st_size
         self._path = path
         with self._opened() as (reader, _):
-            self._schema = reader.schema.remove_metadata()
+            self._schema = pa.schema([(field.name, _without_views(field.type)) for field in reader.schema])
 
     @property
     def schema(self) -> pa.Schema:
@@ -80,7 +80,15 @@ class ArrowReader(Reader):
         with self._opened() as (reader, file):
             for batch in _stored_batches(reader):
                 progress.bytes_current = min(file.tell(), self.n_bytes or 0)
-                yield batch
+                # Slices, so that a large batch is not cast as a whole.
+                for begin in range(0, len(batch), MAX_ROWS):
+                    yield cast_batch(batch.slice(begin, MAX_ROWS), self._schema, self.name)
+
+
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Views of strings, as polars writes them, as strings: pyarrow 19 cannot tell how many bytes views take."""
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.large_string() if str(values) == "string_view" else kind
 
 
 def _stored_batches(reader: Any) -> Iterator[pa.RecordBatch]:

@@ -24,7 +24,7 @@ ENGINE_ROWS = 2_048
 
 
 class ReadProgress:
-    """One pass over the parts: how far it came, and which rows it could not read."""
+    """One pass over the parts: its progress, and the rows that it could not read."""
 
     def __init__(self, bad_rows: BadRows) -> None:
         self.bad_rows = bad_rows
@@ -36,13 +36,13 @@ class ReadProgress:
         return self.bytes_before + self.bytes_current
 
     def finish(self, n_bytes: int | None) -> None:
-        """A part is at its end."""
+        """Record that a part is finished."""
         self.bytes_before += n_bytes or 0
         self.bytes_current = 0
 
 
 class Reader(ABC):
-    """Rows from one place."""
+    """Reads the rows of one file or query."""
 
     #: What messages call it.
     name: str
@@ -58,19 +58,19 @@ class Reader(ABC):
     @property
     @abstractmethod
     def schema(self) -> pa.Schema:
-        """Columns as they are read."""
+        """The columns as they are read."""
 
     @abstractmethod
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows from the beginning, of these columns at least."""
+        """Yield all rows from the beginning, with at least these columns."""
 
     def as_types(self, schema: pa.Schema) -> Reader:
-        """The same part with cells of other types, where it is the reading that gives them a type."""
+        """Return the same part with other column types, where the reader infers them."""
         return self
 
 
 def rows_per_batch(row_bytes: float) -> int:
-    """How many rows of such a size make a batch."""
+    """Return the number of rows of this size in a batch."""
     return max(1, min(MAX_ROWS, int(BATCH_BYTES / max(row_bytes, 1.0))))
 
 
@@ -78,7 +78,7 @@ _MIN_BYTES = BATCH_BYTES // 8
 
 
 def rebatch(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows in the same order, in batches that are neither small nor of more than ``BATCH_BYTES``.
+    """Yield the same rows in batches that are neither small nor larger than ``BATCH_BYTES``.
 
     A row that is larger is a batch of its own. What is large enough is not copied, which would cost a third of the
     time that it takes to read it.
@@ -101,7 +101,7 @@ def rebatch(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _split_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Halves of halves, for rows may be of very different sizes."""
+    """Split a batch in halves recursively, because rows may differ in size."""
     if len(batch) < 2 or (batch.nbytes <= BATCH_BYTES and len(batch) <= MAX_ROWS):
         yield batch
         return
@@ -118,7 +118,7 @@ def _combine(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def record_batches(records: Iterable[Mapping[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Batches of records, cut by the bytes of their texts."""
+    """Yield batches of records, limited by the bytes of their texts."""
     waiting: list[Mapping[str, Any]] = []
     size = 0
     for record in records:
@@ -132,12 +132,12 @@ def record_batches(records: Iterable[Mapping[str, Any]], schema: pa.Schema) -> I
 
 
 def replace_surrogates(text: str) -> str:
-    """Text without halves of surrogate pairs, which UTF-8 does not have."""
+    """Return text without lone surrogates, which UTF-8 does not allow."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """Types as learners read them: strings lie in one piece, and a category is what it is called."""
+    """Return the types to read: strings are contiguous, and dictionaries become their values."""
     return pa.schema([(field.name, _plain_type(field.type)) for field in schema])
 
 
@@ -151,7 +151,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def union_schema(parts: Sequence[Reader]) -> pa.Schema:
-    """One schema for all parts: the names of the first, in its order, with types that hold all of them."""
+    """Return one schema for all parts: names and order of the first, types that fit all."""
     schema = plain_schema(parts[0].schema)
     for part in parts[1:]:
         check_columns(part, schema, parts[0].name)
@@ -161,7 +161,7 @@ def union_schema(parts: Sequence[Reader]) -> pa.Schema:
 
 
 def check_columns(part: Reader, schema: pa.Schema, first: str) -> None:
-    """All parts have the same columns, in any order."""
+    """Check that all parts have the same columns, in any order."""
     lacking, new = set(schema.names) - set(part.schema.names), set(part.schema.names) - set(schema.names)
     if not lacking and not new:
         return
@@ -186,7 +186,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def cast_batch(batch: pa.RecordBatch, schema: pa.Schema, name: str) -> pa.RecordBatch:
-    """The columns of a schema, in its order and types."""
+    """Return the columns of a schema, in its order and types."""
     if batch.schema.equals(schema):
         return batch
     return pa.RecordBatch.from_arrays([_cast(batch.column(f.name), f, name) for f in schema], schema=schema)
@@ -196,6 +196,8 @@ def _cast(column: pa.Array, field: pa.Field, name: str) -> pa.Array:
     if column.type.equals(field.type):
         return column
     try:
+        if pa.types.is_dictionary(column.type):  # values first: Arrow takes no elements of views of strings
+            return column.dictionary.cast(field.type).take(column.indices)
         return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         said = str(error).partition("\n")[0]
@@ -206,6 +208,6 @@ def _cast(column: pa.Array, field: pa.Field, name: str) -> pa.Array:
 
 
 def schema_fingerprint(schema: pa.Schema) -> str:
-    """A short name for names and types."""
+    """Return a fingerprint of names and types."""
     lines = "".join(f"{field.name}\0{field.type}\n" for field in schema)
     return hashlib.sha256(lines.encode("utf-8", errors="replace")).hexdigest()[:16]

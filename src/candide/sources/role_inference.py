@@ -41,7 +41,7 @@ _SMALL_TABLE = 20
 
 @dataclass(frozen=True)
 class RequestedRoles:
-    """What the user says of the columns, as far as anything."""
+    """The roles given by the user."""
 
     label: str | None = None
     text: str | None = None
@@ -49,7 +49,7 @@ class RequestedRoles:
     weight: str | None = None
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuses names that no column has, and a column with two roles."""
+        """Raise an error for unknown columns, and for a column with two roles."""
         for role in ("label", "text", "weight"):
             _check_name(f"{role}=", getattr(self, role), names)
         for name in self.columns or ():
@@ -72,8 +72,8 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
     raise InputError(f"{role} names a column {name!r}, but the columns are {', '.join(map(repr, names))}; {hint}")
 
 
-def infer_roles(asked: RequestedRoles, rows: pa.Table, is_texts: bool = False, name: str = "the source") -> Roles:
-    """Roles as asked for, and the others by the names and the first rows; ``is_texts``: the column text is one.
+def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = False, name: str = "the source") -> Roles:
+    """Return the roles: those requested, and others inferred from names and first rows; ``is_texts``: of documents.
 
     ``name`` is what messages call the source.
 
@@ -86,21 +86,21 @@ def infer_roles(asked: RequestedRoles, rows: pa.Table, is_texts: bool = False, n
             f"{name} has the columns {quote_names(rows.column_names)} and no rows; found no labeled rows, expected at "
             "least one; pass a source with rows"
         )
-    names = [name for name in rows.column_names if name != asked.weight]
-    label = asked.label or _infer_label(rows.select(names), asked, is_texts)
-    if asked.text is not None:
-        return Roles(label, asked.text, (asked.text,), asked.weight)
-    if is_texts and asked.columns is None:
-        return Roles(label, "text", ("text",), asked.weight)
-    columns = asked.columns or tuple(name for name in names if name != label)
+    names = [name for name in rows.column_names if name != requested.weight]
+    label = requested.label or _infer_label(rows.select(names), requested, is_texts)
+    if requested.text is not None:
+        return Roles(label, requested.text, (requested.text,), requested.weight)
+    if is_texts and requested.columns is None:
+        return Roles(label, "text", ("text",), requested.weight)
+    columns = requested.columns or tuple(name for name in names if name != label)
     if not columns:
         raise InputError(f"{label!r} is the only column; a model learns from others; pass a table that has some")
-    only_text = asked.columns is None and len(columns) == 1 and _is_text(rows, columns[0])
-    return Roles(label, columns[0] if only_text else None, columns, asked.weight)
+    only_text = requested.columns is None and len(columns) == 1 and _is_text(rows, columns[0])
+    return Roles(label, columns[0] if only_text else None, columns, requested.weight)
 
 
-def _infer_label(rows: pa.Table, asked: RequestedRoles, is_texts: bool) -> str:
-    free = [name for name in rows.column_names if name != asked.text and name not in (asked.columns or ())]
+def _infer_label(rows: pa.Table, requested: RequestedRoles, is_texts: bool) -> str:
+    free = [name for name in rows.column_names if name != requested.text and name not in (requested.columns or ())]
     found = _label_by_name(free) or (None if is_texts else _label_by_content(rows, free))
     if found is None:
         raise InputError(_no_classes_message() if is_texts else _no_label_message(rows))
@@ -126,7 +126,7 @@ def _label_by_content(rows: pa.Table, free: list[str]) -> str | None:
 
 
 def _holds_classes(column: pa.ChunkedArray) -> bool:
-    """Few values that come again and again, and no measurements."""
+    """Return whether a column has few repeated values that are not measurements."""
     n_values = pc.count_distinct(column).as_py()
     is_named = not pa.types.is_floating(column.type) and not pa.types.is_temporal(column.type)
     return is_named and 2 <= n_values <= min(_MAX_CLASSES, max(2, len(column) // 2))

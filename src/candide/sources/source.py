@@ -29,13 +29,13 @@ class Source:
     columns and types are those of then.
     """
 
-    def __init__(self, parts: Sequence[Reader], asked: RequestedRoles, on_bad_row: OnBadRow = "error") -> None:
-        self._asked, self._on_bad_row = asked, on_bad_row
+    def __init__(self, parts: Sequence[Reader], requested: RequestedRoles, on_bad_row: OnBadRow = "error") -> None:
+        self._requested, self._on_bad_row = requested, on_bad_row
         #: Names and types of the columns.
         self.schema = union_schema(parts[:_MAX_CHECKED])
         self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
         self._progress = ReadProgress(BadRows(on_bad_row))
-        asked.check(self.names)
+        requested.check(self.names)
 
     def __repr__(self) -> str:
         places = self._parts[0].name if len(self._parts) == 1 else f"{len(self._parts)} places"
@@ -43,39 +43,39 @@ class Source:
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns."""
+        """The names of the columns."""
         return list(self.schema.names)
 
     @property
     def n_bytes(self) -> int | None:
-        """Size on disk, None where it is not known."""
+        """The size on disk, None if unknown."""
         return _total([part.n_bytes for part in self._parts])
 
     @property
     def n_rows(self) -> int | None:
-        """How many rows there are, None where only a pass would tell."""
+        """The number of rows, None if it is not known without a pass."""
         return _total([part.n_rows for part in self._parts])
 
     @property
     def bytes_read(self) -> int:
-        """Of ``n_bytes``, what the last pass has read so far, about."""
+        """The approximate number of bytes that the last pass has read, of ``n_bytes``."""
         return self._progress.bytes_read
 
     @property
     def bad_rows(self) -> BadRows:
-        """Rows that the last pass left out."""
+        """The rows that the last pass skipped."""
         return self._progress.bad_rows
 
     @property
     def fingerprint(self) -> str:
-        """A short name for the names and types of the columns."""
+        """A fingerprint of the names and types of the columns."""
         return schema_fingerprint(self.schema)
 
     @cached_property
     def roles(self) -> Roles:
-        """Which column is the label, and which are learned from; as given, or found on the first rows."""
+        """The roles of columns, as given or inferred from the first rows."""
         name = self._parts[0].name if len(self._parts) == 1 else "the source"
-        return infer_roles(self._asked, self.head(_INFERENCE_ROWS), self._describes_texts(), name)
+        return infer_roles(self._requested, self.head(_INFERENCE_ROWS), self._describes_texts(), name)
 
     def _describes_texts(self) -> bool:
         return all(part.is_texts for part in self._parts)
@@ -84,7 +84,7 @@ class Source:
         return self.batches()
 
     def batches(self, skip: int = 0, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """A pass from the beginning, up to 8 MB at a time, or one row where that is larger.
+        """Yield batches from the beginning, of up to 8 MB, or one row if that is larger.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Source:
         return prefetch(self._pass(progress, skip, list(columns or self.names)))
 
     def head(self, n: int) -> pa.Table:
-        """The first rows."""
+        """Return the first rows."""
         quiet = BadRows("error" if self._progress.bad_rows.are_errors else "skip")
         batches, n_rows = [], 0
         for batch in self._pass(ReadProgress(quiet), 0, self.names):
@@ -108,7 +108,7 @@ class Source:
         return pa.Table.from_batches(batches, self.schema)
 
     def to_table(self) -> pa.Table:
-        """All rows."""
+        """Return all rows."""
         return pa.Table.from_batches(list(self.batches()), self.schema)
 
     def _pass(self, progress: ReadProgress, skip: int, names: list[str]) -> Iterator[pa.RecordBatch]:
@@ -147,7 +147,7 @@ class _Failure:
 
 
 def prefetch(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, made in a thread that ends with the iterator, also with one that is left half-way.
+    """Yield the items of an iterator, computed in a thread that ends with the iteration, also an incomplete one.
 
     >>> list(prefetch(iter("abc")))
     ['a', 'b', 'c']
@@ -181,7 +181,7 @@ def _produce(items: Iterator[Item], ready: Queue[Item | _Failure | None], asked_
 
 
 def _put(item: Item | _Failure | None, ready: Queue[Item | _Failure | None], asked_to_stop: Event) -> None:
-    """Wait until there is a place for an item, or nobody wants it.
+    """Wait until the queue accepts an item, or the consumer has stopped.
 
     A signal may end ``ready.get`` after it took an item and before it told this thread, which would wait for ever.
     """

@@ -18,7 +18,7 @@ _NEWLINE = 10
 
 
 class LinesReader(Reader):
-    """A text in each line; the column is called text."""
+    """A file with a text in each line; the column is called text."""
 
     is_texts = True
 
@@ -35,7 +35,7 @@ class LinesReader(Reader):
 
 
 def line_arrays(path: Path, kind: FileFormat, progress: ReadProgress) -> Iterator[pa.Array]:
-    """Lines without their ends, many at once. Bytes that are not of the encoding become U+FFFD."""
+    """Yield lists of lines without line ends. Invalid bytes become U+FFFD."""
     rest: list[bytes] = []
     with open_decompressed(path) as stream:
         for text in decode_blocks(stream, kind.encoding):
@@ -50,7 +50,7 @@ def line_arrays(path: Path, kind: FileFormat, progress: ReadProgress) -> Iterato
 
 
 def _split_lines(block: bytes) -> pa.Array:
-    """The lines of a block that ends with one."""
+    """Return the lines of a block that ends with a complete line."""
     block = block.replace(b"\r\n", b"\n")
     ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == _NEWLINE).astype(np.int64)
     lengths = np.diff(ends, prepend=-1) - 1
@@ -64,7 +64,7 @@ LABEL = ("label", pa.string())
 
 
 class Document(NamedTuple):
-    """A file, and the class that it is in."""
+    """A file and its class."""
 
     path: Path
     label: str | None

@@ -154,8 +154,8 @@ class ComplementSpec(DiscreteSpec):
         return Complement(prior, flag(self.norm, "norm"), estimate)
 
 
-def _no_density(asked: str, advice: str) -> ParameterError:
-    return ParameterError(f"{asked} needs a density of the row, and complement scores are none; {advice}")
+def _no_density(what: str, advice: str) -> ParameterError:
+    return ParameterError(f"{what} needs a density of the row, and complement scores are none; {advice}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

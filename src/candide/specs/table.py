@@ -47,7 +47,7 @@ class TableSpec(Spec):
             raise ParameterError("alpha is 0, and a table needs smoothing; for none, use CategoricalNB(alpha=0)")
         missing = choice(self.missing, "missing", ("auto", "ignore", "category", "error"))
         unseen = choice(self.unseen, "unseen", ("ignore", "smooth"))
-        return TableFamily(schema.names, schema.wanted, schema.blocks, missing, unseen, alpha, auto_family())
+        return TableFamily(schema.names, schema.column_specs, schema.blocks, missing, unseen, alpha, auto_family())
 
     def resolved(self, schema: Schema, previous: Previous | None) -> Schema:
         """Return the schema with the families that ``columns`` asks for now."""

@@ -28,7 +28,7 @@ from ..data.table import read_table
 from ..exceptions import InputError, ParameterError
 from ..families import Family, Multinomial, MultivariateNormal
 from ..families.columns.named import FROM_0, OPTIONS, Option, check_options, one_of
-from ..families.table import Block, Wanted
+from ..families.table import Block, ColumnSpec
 from ..kernels.layouts import Array
 from ..priors import ESTIMATES, Dirichlet, NormalInverseWishart
 from ..statistics.table import TableStatistics
@@ -65,7 +65,7 @@ class TableSchema(Schema):
         Names of the columns of the input; None if they have none.
     names : tuple
         Names of the columns that were made of them.
-    wanted : tuple of Wanted
+    column_specs : tuple of ColumnSpec
         The family asked for each of these.
     blocks : tuple of Block
         Families of several columns together.
@@ -79,7 +79,7 @@ class TableSchema(Schema):
 
     given: tuple[Any, ...] | None
     names: tuple[Any, ...]
-    wanted: tuple[Wanted, ...]
+    column_specs: tuple[ColumnSpec, ...]
     blocks: tuple[Block, ...]
     backend: Any
     examples: dict[Any, Any] = field(default_factory=dict)
@@ -90,17 +90,17 @@ class TableSchema(Schema):
         """Return the schema of the first table, and that table encoded."""
         given, backend = column_names(X), frame_library(X)
         data = read_table(X)
-        asked = _asked(columns, data)
-        wanted = _wanted(asked, data.names)
-        forced = tuple(map(_kind_for, wanted, data.kinds))
+        settings = _parse_columns(columns, data)
+        column_specs = _column_specs(settings, data.names)
+        forced = tuple(map(_kind_for, column_specs, data.kinds))
         if forced != data.kinds:
             data = read_table(X, dict(zip(data.names, forced, strict=True)))
         parts = {
             "given": given,
             "n_given": data.n_columns if given is None else len(given),
             "names": data.names,
-            "wanted": wanted,
-            "blocks": _blocks(asked, data.names),
+            "wanted": column_specs,
+            "blocks": _blocks(settings, data.names),
             "backend": None,
             "examples": neutral_cells(X),
             "whole": frozenset(column.name for column in data.columns if _is_whole(column)),
@@ -108,34 +108,40 @@ class TableSchema(Schema):
         return replace(cls.of_parts(parts), backend=backend), data
 
     def parts(self) -> dict[str, Any]:
-        """Return what is written to model files."""
-        names = ("given", "names", "wanted", "blocks", "examples", "whole")
+        """Return what is written to model files, where column specs are called "wanted"."""
+        names = ("given", "names", "blocks", "examples", "whole")
         backend = None if self.backend is None else self.backend.value
-        return {name: getattr(self, name) for name in names} | {"n_given": self.n_features, "backend": backend}
+        return {
+            **{name: getattr(self, name) for name in names},
+            "wanted": self.column_specs,
+            "n_given": self.n_features,
+            "backend": backend,
+        }
 
     @classmethod
     def of_parts(cls, parts: dict[str, Any]) -> TableSchema:
         """Return the schema that ``parts`` describes."""
         parts = dict(parts)
-        n_features, given = parts.pop("n_given"), parts["given"]
+        n_features, column_specs, given = parts.pop("n_given"), parts.pop("wanted"), parts["given"]
         named = given is not None and all(isinstance(name, str) for name in given)
         parts["backend"] = frame_library_by_name(parts["backend"])
-        return cls(n_features=n_features, feature_names=given if named else None, **parts)
+        feature_names = given if named else None
+        return cls(n_features=n_features, feature_names=feature_names, column_specs=column_specs, **parts)
 
     def again(self, columns: Any, kinds: tuple[Kind, ...]) -> TableSchema:
         """Return the schema with other families for the same columns, which must not change what is counted."""
         nothing = np.zeros(0)
         header = Columns(tuple(map(Column, self.names, kinds, [nothing] * len(kinds))), 0)
-        asked = _asked(columns, header)
-        wanted, blocks = _wanted(asked, self.names), _blocks(asked, self.names)
+        settings = _parse_columns(columns, header)
+        column_specs, blocks = _column_specs(settings, self.names), _blocks(settings, self.names)
         counted = [(_counted(these, kinds), those) for these, those in
-                   ((self.wanted, self.blocks), (wanted, blocks))]  # fmt: skip
+                   ((self.column_specs, self.blocks), (column_specs, blocks))]  # fmt: skip
         if counted[0] != counted[1]:
             raise ParameterError(
                 f"columns is now {columns!r}, which takes other columns as categories, texts or together than when "
                 "the model was fitted, so it would count different things; set it back, or fit again"
             )
-        return replace(self, wanted=wanted)
+        return replace(self, column_specs=column_specs)
 
     def read(self, X: Any, known: tuple[Kind, ...], absent: str) -> Columns:
         """Another table, its columns in the order of training and of the kinds that they had.
@@ -159,7 +165,7 @@ class TableSchema(Schema):
 
     def _kinds(self, known: tuple[Kind, ...]) -> dict[Any, Kind]:
         """What the columns are read as."""
-        return dict(zip(self.names, map(_kind_for, self.wanted, known), strict=True))
+        return dict(zip(self.names, map(_kind_for, self.column_specs, known), strict=True))
 
     def _in_order(self, data: Columns) -> Columns:
         if data.n_columns != len(self.names) and self.given is None:
@@ -201,7 +207,7 @@ class TableSchema(Schema):
         return np.column_stack([column if alike else column.astype(object) for column in made.values()])
 
     def fill_missing(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
-        """The table with its holes filled."""
+        """The table with its missing values filled in."""
         theirs = column_names(X)
         places = range(self.n_features)
         mine = theirs if theirs is not None and self.given is not None else self.given or places
@@ -212,17 +218,18 @@ class TableSchema(Schema):
         return fill_missing(X, {name: filling for name, filling in pairs if filling is not None})
 
 
-def _kind_for(wanted: Wanted, kind: Kind) -> Kind:
+def _kind_for(column_spec: ColumnSpec, kind: Kind) -> Kind:
     """The kind that a column is read as."""
-    if wanted.family in _NAMES or (kind == "text" and wanted.family not in ("auto", "text")):
+    if column_spec.family in _NAMES or (kind == "text" and column_spec.family not in ("auto", "text")):
         return "category"
-    return "text" if wanted.family == "text" else kind
+    return "text" if column_spec.family == "text" else kind
 
 
-def _counted(wanted: tuple[Wanted, ...], kinds: tuple[Kind, ...]) -> tuple[bool, ...]:
+def _counted(column_specs: tuple[ColumnSpec, ...], kinds: tuple[Kind, ...]) -> tuple[bool, ...]:
     """Which columns are counted as something else than what they are."""
     return tuple(
-        want.family in _NAMES or _kind_for(want, kind) != kind for want, kind in zip(wanted, kinds, strict=True)
+        column_spec.family in _NAMES or _kind_for(column_spec, kind) != kind
+        for column_spec, kind in zip(column_specs, kinds, strict=True)
     )
 
 
@@ -235,11 +242,11 @@ def _is_whole(column: Column) -> bool:
 
 def _filling(column: Column, guess: Array | None) -> Imputation | None:
     """None where there is nothing to fill, or nothing to fill it with."""
-    hole = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
-    return Imputation(hole, guess) if guess is not None and hole.any() else None
+    missing = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
+    return Imputation(missing, guess) if guess is not None and missing.any() else None
 
 
-def _asked(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
+def _parse_columns(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
     """Names of columns with what is asked of them, as the user grouped them."""
     if not isinstance(columns, (Mapping, list)):
         columns = [(list(data.names), columns)]
@@ -253,14 +260,14 @@ def _asked(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
     return select_columns(pairs, data)
 
 
-def _wanted(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Wanted, ...]:
+def _column_specs(settings: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[ColumnSpec, ...]:
     """What is asked of each column by itself."""
-    singles = ((group, setting) for group, setting in asked if not _is_block(setting))
-    found = {name: wanted for group, setting in singles for name, wanted in _each(group, setting).items()}
-    return tuple(found.get(name, Wanted()) for name in names)
+    singles = ((group, setting) for group, setting in settings if not _is_block(setting))
+    found = {name: column_spec for group, setting in singles for name, column_spec in _each(group, setting).items()}
+    return tuple(found.get(name, ColumnSpec()) for name in names)
 
 
-def _each(group: list[Any], setting: Any) -> dict[Any, Wanted]:
+def _each(group: list[Any], setting: Any) -> dict[Any, ColumnSpec]:
     """The columns of a group, modelled one by one; a setting of no column is checked too."""
     family, options = setting if isinstance(setting, tuple) and len(setting) == 2 else (setting, {})
     if not isinstance(family, str) or family not in COLUMN_FAMILIES or not isinstance(options, Mapping):
@@ -269,11 +276,11 @@ def _each(group: list[Any], setting: Any) -> dict[Any, Wanted]:
             f"together {' or '.join(BLOCKS)}, a family of candide.families, or a tuple of a name and a dict of options"
         )
     check_options(f"column {group[0]!r}" if group else "columns", family, options)
-    return dict.fromkeys(group, Wanted(family, tuple(options.items())))
+    return dict.fromkeys(group, ColumnSpec(family, tuple(options.items())))
 
 
-def _blocks(asked: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Block, ...]:
-    groups = [(group, setting) for group, setting in asked if group and _is_block(setting)]
+def _blocks(settings: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[Block, ...]:
+    groups = [(group, setting) for group, setting in settings if group and _is_block(setting)]
     return tuple(Block(tuple(map(names.index, group)), _block_family(setting, group)) for group, setting in groups)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..data.texts import read_texts, read_vocabulary
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Bernoulli, Complement, Multinomial
-from ..families.terms import NO_LIMITS, WEIGHTINGS, Limits, TokenLook, Weighting
+from ..families.terms import NO_LIMITS, WEIGHTINGS, FeatureSet, Limits, Weighting
 from ..families.text import TextFamily
 from ..kernels.layouts import Array, TextRows
 from ..kernels.tokenizer import TokenizerConfig
@@ -32,7 +32,7 @@ _PLAIN_PARAMETERS = (
 )  # fmt: skip
 _MARKED = TokenizerConfig(marks=True, min_length=1)
 # Token features of family="auto".
-LOOKS = {
+FEATURE_SETS = {
     "words": _MARKED,
     "pairs of words": replace(_MARKED, ngrams=(2, 2), ends=True),
     "places": replace(_MARKED, analyzer="place"),
@@ -56,7 +56,7 @@ class TextSpec(Spec):
     counting: ClassVar[Mapping[str, str]] = {
         "weighting": "weighting",
         "counting the texts that hold a token (for min_df and 'tfidf')": "frequencies",
-        "the rule for tokens": "looks",
+        "the rule for tokens": "feature_sets",
     }
 
     family: Any = "auto"
@@ -75,7 +75,7 @@ class TextSpec(Spec):
     min_df: int = 1
     max_features: int | None = None
     buckets: Any = "auto"
-    looks: Any = None
+    feature_sets: Any = None
     refine: bool = False
     fit_prior: bool = True
     class_prior: Any = None
@@ -91,7 +91,7 @@ class TextSpec(Spec):
         family: Any = bound.family
         if previous is not None:
             earlier: Any = previous.bound_spec.family
-            bound = replace(bound, family=family.without_looks(earlier.dropped))
+            bound = replace(bound, family=family.without_feature_sets(earlier.dropped))
         if not flag(self.refine, "refine"):
             return bound
         if self.family != "auto" or self.calibrate is not None:
@@ -99,9 +99,10 @@ class TextSpec(Spec):
                 f"refine=True needs family='auto' with calibrate=None, and they are {self.family!r} and "
                 f"{self.calibrate!r}; refined probabilities are calibrated; drop one of the settings"
             )
-        if not word_features(family.looks):
+        if not word_features(family.feature_sets):
             raise ParameterError(
-                f"refine=True learns from words, and looks is {self.looks!r}; let it name 'words' or 'pairs of words'"
+                f"refine=True learns from words, and feature_sets is {self.feature_sets!r}; include 'words' or "
+                "'pairs of words'"
             )
         return replace(bound, refine=True, sample_bytes=_REFINED_BYTES if bound.sample_bytes else 0)
 
@@ -125,14 +126,16 @@ class TextSpec(Spec):
         kind = choice(self.family, "family", FAMILIES)
         if kind == "auto":
             self._refuse_tokenizer_parameters()
-            return auto_family(self.buckets, self.looks)
-        if self.looks is not None:
-            raise ParameterError(f"looks is {self.looks!r}, and family={kind!r} has one; looks are for family='auto'")
+            return auto_family(self.buckets, self.feature_sets)
+        if self.feature_sets is not None:
+            raise ParameterError(
+                f"feature_sets is {self.feature_sets!r}, and family={kind!r} has one; it is for family='auto'"
+            )
         limits, weighting, (coding, fixed) = self._limits(), self._weighting(kind), self._coding()
         # Where a text counts a token once, the sums are the numbers of texts that hold it.
         frequencies = weighting == "tfidf" or (limits.min_df > 1 and weighting != "binary")
-        look = TokenLook(self._tokenizer_config(), coding, weighting, fixed, frequencies=frequencies)
-        return TextFamily((look,), _token_family(self.alpha, kind), limits)
+        feature_set = FeatureSet(self._tokenizer_config(), coding, weighting, fixed, frequencies=frequencies)
+        return TextFamily((feature_set,), _token_family(self.alpha, kind), limits)
 
     def _refuse_tokenizer_parameters(self) -> None:
         """Refuse parameters of the plain models, which "auto" does not use."""
@@ -224,29 +227,32 @@ class TextSpec(Spec):
 
 def token_counts(model: Any) -> TokenCounts:
     """Return the counts of the tokens within ``min_df`` and ``max_features``, of the first token features."""
-    counts: TokenCounts = model.family.terms.within(model.state.statistics.looks[0])
+    counts: TokenCounts = model.family.terms.within(model.state.statistics.feature_sets[0])
     return counts
 
 
-def auto_family(buckets: Any = "auto", looks: Any = None) -> TextFamily:
-    """How "auto" looks at texts: words by name, the others by name or by their buckets."""
+def auto_family(buckets: Any = "auto", feature_sets: Any = None) -> TextFamily:
+    """Return the family of "auto": words by name, other tokens by name or by their buckets."""
     coding = _numbered(_BITS if isinstance(buckets, str) and buckets == "auto" else buckets)
-    codings = {name: Vocabulary() if name == "words" else coding for name in _asked(looks)}
-    made = (TokenLook(LOOKS[name], code, "binary", name=name) for name, code in codings.items())
+    codings = {name: Vocabulary() if name == "words" else coding for name in _validated_names(feature_sets)}
+    made = (FeatureSet(FEATURE_SETS[name], code, "binary", name=name) for name, code in codings.items())
     return TextFamily(tuple(made), Multinomial(Dirichlet(0.1)))
 
 
-def _asked(looks: Any) -> list[str]:
-    """Names of looks, in their own order."""
-    if looks is None:
-        return list(LOOKS)
-    single = isinstance(looks, str) or not isinstance(looks, Iterable)
-    strange = [looks] if single else [look for look in looks if look not in LOOKS]
-    if strange or not len(looks):
+def _validated_names(feature_sets: Any) -> list[str]:
+    """Names of feature sets, in their own order."""
+    if feature_sets is None:
+        return list(FEATURE_SETS)
+    single = isinstance(feature_sets, str) or not isinstance(feature_sets, Iterable)
+    strange = (
+        [feature_sets] if single else [feature_set for feature_set in feature_sets if feature_set not in FEATURE_SETS]
+    )
+    if strange or not len(feature_sets):
         raise ParameterError(
-            f"looks is {looks!r}; it must be None, for all, or a list of some of {', '.join(map(repr, LOOKS))}"
+            f"feature_sets is {feature_sets!r}; it must be None, for all, or a list of some of "
+            f"{', '.join(map(repr, FEATURE_SETS))}"
         )
-    return [name for name in LOOKS if name in looks]
+    return [name for name in FEATURE_SETS if name in feature_sets]
 
 
 def _token_family(given: Any, kind: str) -> Any:

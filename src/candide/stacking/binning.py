@@ -94,12 +94,12 @@ class TableBinning:
         return BinnedRows(np.where(here, np.int32(-1), codes), numbers, here[:, [i for i, _ in number]], codes)
 
 
-def _category_codes(column: Column, look: ColumnBinning) -> Array:
+def _category_codes(column: Column, binning: ColumnBinning) -> Array:
     if column.labels is None:
-        return np.full(len(column.values), look.size, dtype=np.int32)
-    place = {label: i for i, label in enumerate(look.labels.tolist() if look.labels is not None else [])}
-    codes = [place.get(label, look.size + 1) for label in column.labels.tolist()]
-    return np.array([*codes, look.size], dtype=np.int32)[column.values]
+        return np.full(len(column.values), binning.size, dtype=np.int32)
+    place = {label: i for i, label in enumerate(binning.labels.tolist() if binning.labels is not None else [])}
+    codes = [place.get(label, binning.size + 1) for label in column.labels.tolist()]
+    return np.array([*codes, binning.size], dtype=np.int32)[column.values]
 
 
 def _with_nulls(statistics: TableStatistics) -> Array:

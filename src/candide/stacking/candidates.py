@@ -31,7 +31,7 @@ BINS = (6, 10)
 PARENTS = 6
 # The ridge of a view; that of a column grows with the root of their number.
 RIDGE = 4.0
-# Of a text, whose bands were held back before.
+# Of a text, whose bins were held back before.
 TEXT_RIDGE = 0.5
 # Where there are no views past them, columns carry all: their own ridge, and that of all added up, naive Bayes itself.
 _RIDGES_ALONE = 1.0, 0.1
@@ -51,24 +51,29 @@ def make_views(likelihood: TableLikelihood, training: TrainingRows, order: int, 
     """Without weights yet. ``order``: how many columns another may depend on (0: none)."""
     from .stacked_views import StackedViews
 
-    look, rows = TableBinning.of(likelihood.statistics, likelihood.shown), likelihood.statistics.rows
+    feature_set, rows = TableBinning.of(likelihood.statistics, likelihood.shown), likelihood.statistics.rows
     log_prior, losses = log_shares(rows), _losses(likelihood)
     gains, n_rows = gain(rows, losses), float((rows / likelihood.statistics.row_weight).sum())
     views: tuple[View, ...] = ()
     unit = mean_row_weight(training)
-    if order and len(look.columns) > 1:
+    if order and len(feature_set.columns) > 1:
         weight = training.case_weight / unit
         cases = LabeledRows(
-            look.transform(training.batch.data, kernels), training.batch.classes, weight, weight / training.multiplicity
+            feature_set.transform(training.batch.data, kernels),
+            training.batch.classes,
+            weight,
+            weight / training.multiplicity,
         )
-        views = tuple(_views(look, cases, log_prior, np.argsort(losses, kind="stable"), order, kernels))
+        views = tuple(_views(feature_set, cases, log_prior, np.argsort(losses, kind="stable"), order, kernels))
         if order > 1:
-            views += tuple(fit_fourier_regressions(*_codes(look), cases, len(rows), _relevance(gains, n_rows)))
+            views += tuple(fit_fourier_regressions(*_codes(feature_set), cases, len(rows), _relevance(gains, n_rows)))
     none, n_classes = np.zeros(0), training.batch.n_classes
     unweighted = StackingWeights(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
     texts = tuple(TextColumnView.of(likelihood, j) for j in likelihood.texts)
     ridge = np.append(_ridges(gains * n_rows, len(likelihood.blocks), len(views)), np.full(len(texts), TEXT_RIDGE))
-    return StackedViews(tuple(likelihood.shown), len(likelihood.blocks), look, views, ridge, unweighted, texts, unit)
+    return StackedViews(
+        tuple(likelihood.shown), len(likelihood.blocks), feature_set, views, ridge, unweighted, texts, unit
+    )
 
 
 def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:
@@ -105,17 +110,17 @@ def _relevance(gain: Floats, n_rows: float) -> Floats:
     return np.asarray(np.sqrt(gain / gain.max()))
 
 
-def _codes(look: TableBinning) -> tuple[list[Floats], list[bool]]:
+def _codes(feature_set: TableBinning) -> tuple[list[Floats], list[bool]]:
     """The weight of each code of each column, and which columns hold numbers."""
-    return [column.count for column in look.columns], [column.is_number for column in look.columns]
+    return [column.count for column in feature_set.columns], [column.is_number for column in feature_set.columns]
 
 
 def _views(
-    look: TableBinning, cases: LabeledRows, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels
+    feature_set: TableBinning, cases: LabeledRows, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels
 ) -> Iterator[View]:
-    counts, numbers = _codes(look)
+    counts, numbers = _codes(feature_set)
     for bins in BINS:
-        if bins > BINS[0] and max(column.size for column in look.columns) <= BINS[0]:
+        if bins > BINS[0] and max(column.size for column in feature_set.columns) <= BINS[0]:
             continue  # nothing that finer bins would tell apart
         one = one_dependence(
             f"pairs of columns, {bins} bins", merge_codes(counts, numbers, bins), cases, log_prior, kernels, by_loss
@@ -127,16 +132,16 @@ def _views(
             two = two_dependence("triples of columns", one, by_loss[:PARENTS], cases, log_prior, kernels)
             if two is not None:
                 yield two
-    yield from _covariances(look, cases, len(log_prior), by_loss)
+    yield from _covariances(feature_set, cases, len(log_prior), by_loss)
 
 
-def _covariances(look: TableBinning, cases: LabeledRows, n_classes: int, by_loss: Array) -> Iterator[View]:
-    numbers = [i for i, column in enumerate(look.columns) if column.is_number]
-    if sum(look.columns[i].size > 1 for i in numbers) < 2:
+def _covariances(feature_set: TableBinning, cases: LabeledRows, n_classes: int, by_loss: Array) -> Iterator[View]:
+    numbers = [i for i, column in enumerate(feature_set.columns) if column.is_number]
+    if sum(feature_set.columns[i].size > 1 for i in numbers) < 2:
         return
     place = {i: k for k, i in enumerate(numbers)}
     order = np.array([place[int(i)] for i in by_loss if int(i) in place], dtype=np.int64)
-    counts = [look.columns[i].count for i in numbers]
+    counts = [feature_set.columns[i].count for i in numbers]
     ranks, clipped = fit_coordinates(numbers, counts, cases, n_classes, order)
     yield from covariances("covariance of number columns, by ranks", ranks, cases, n_classes)
     yield from covariances("covariance of number columns", clipped, cases, n_classes)

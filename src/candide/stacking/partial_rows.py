@@ -46,7 +46,7 @@ class PartialWeights:
 
     def biases(self, share: Floats, log_prior: Floats) -> Floats:
         """``(rows, classes)``: the biases of rows with such shares of the columns."""
-        # Classes that cannot be are set aside later.
+        # Impossible classes are handled later.
         known = np.where(np.isfinite(log_prior), log_prior, self.bias)
         return np.asarray(known + share[:, None] * (self.bias - known))
 

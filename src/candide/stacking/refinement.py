@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..families.terms import TokenLook
+from ..families.terms import FeatureSet
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
@@ -137,30 +137,32 @@ _MOST_SCORES = 1 << 24
 class Refinement:
     """A weight for every token and class; a text's are added up and divided by the root of how many they are."""
 
-    looks: tuple[TokenLook, ...]
-    weights: tuple[Array, ...]  # (tokens, classes) of each look
+    feature_sets: tuple[FeatureSet, ...]
+    weights: tuple[Array, ...]  # (tokens, classes) of each feature set
 
     def scores(self, data: TextRows, kernels: Kernels) -> Floats:
         """Return what is added to the stacked scores, ``(rows, classes)``."""
-        looks = [TokenFeatures(look.recipe, look.coding) for look in self.looks]
+        feature_sets = [TokenFeatures(feature_set.tokenizer, feature_set.coding) for feature_set in self.feature_sets]
         tables = [TokenTables(once=weights) for weights in self.weights]
-        found = kernels.score_tokens(data.texts, looks, tables, distinct=True)
+        found = kernels.score_tokens(data.texts, feature_sets, tables, distinct=True)
         total = sum(np.asarray(part.once) for part in found)
         n_tokens = sum(np.asarray(part.distinct) for part in found)
         return np.asarray(total / np.sqrt(np.maximum(n_tokens, 1))[:, None])
 
 
-def word_features(looks: Iterable[TokenLook]) -> list[TokenLook]:
+def word_features(feature_sets: Iterable[FeatureSet]) -> list[FeatureSet]:
     """Those that it learns from: words, and pairs of them."""
-    return [look for look in looks if look.recipe.analyzer == "word"]
+    return [feature_set for feature_set in feature_sets if feature_set.tokenizer.analyzer == "word"]
 
 
 def fit_refinement(likelihood: TextLikelihood, training: TrainingRows, offset: Floats, kernels: Kernels) -> Refinement:
     """Fit a refinement of texts, given their stacked scores by models that were not trained on them."""
-    looks, rows = _tokens(likelihood, training, kernels)
+    feature_sets, rows = _tokens(likelihood, training, kernels)
     weights = _solved(rows, training, offset)
-    ends = np.cumsum([len(look.coding) for look in looks])[:-1]
-    return Refinement(looks, tuple(np.ascontiguousarray(part, dtype=np.float32) for part in np.split(weights, ends)))
+    ends = np.cumsum([len(feature_set.coding) for feature_set in feature_sets])[:-1]
+    return Refinement(
+        feature_sets, tuple(np.ascontiguousarray(part, dtype=np.float32) for part in np.split(weights, ends))
+    )
 
 
 def refine_out_of_fold(
@@ -192,26 +194,31 @@ def out_of_fold_scores(
     return out
 
 
-def _tokens(likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels) -> tuple[tuple[TokenLook, ...], Any]:
-    """Looks with the tokens that several texts hold, and the texts as rows of length 1."""
+def _tokens(likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels) -> tuple[tuple[FeatureSet, ...], Any]:
+    """Feature sets with the tokens that several texts hold, and the texts as rows of length 1."""
     from scipy.sparse import csr_array, hstack
 
-    asked = [look._replace(coding=Vocabulary(), fixed=True) for look in word_features(likelihood.family.looks)]
+    chosen = [
+        feature_set._replace(coding=Vocabulary(), fixed=True)
+        for feature_set in word_features(likelihood.family.feature_sets)
+    ]
     found = kernels.count_tokens(
-        training.batch.data.texts, [TokenFeatures(look.recipe, look.coding) for look in asked], grow=True
+        training.batch.data.texts,
+        [TokenFeatures(feature_set.tokenizer, feature_set.coding) for feature_set in chosen],
+        grow=True,
     )
-    looks, parts = [], []
-    for look, one in zip(asked, found, strict=True):
+    feature_sets, parts = [], []
+    for feature_set, one in zip(chosen, found, strict=True):
         rows = one.rows.matrix()
         held = np.bincount(rows.indices, np.repeat(training.multiplicity, np.diff(rows.indptr)), rows.shape[1])
         kept = np.flatnonzero(held >= _LEAST_TEXTS)
         assert isinstance(one.coding, Vocabulary)
-        looks.append(look._replace(coding=one.coding.take(kept)))
+        feature_sets.append(feature_set._replace(coding=one.coding.take(kept)))
         parts.append(csr_array(rows)[:, kept])
     rows = csr_array(hstack(parts), dtype=np.float64)
     n_tokens = np.diff(rows.indptr)
     rows.data = np.repeat(1.0 / np.sqrt(np.maximum(n_tokens, 1)), n_tokens)
-    return tuple(looks), rows
+    return tuple(feature_sets), rows
 
 
 def _solved(rows: Any, training: TrainingRows, offset: Floats) -> Floats:

@@ -322,8 +322,8 @@ class StackedViews:
             out = self._table_without_blocks(
                 likelihood, training, np.arange(len(training.blocks)), training.batch.data, kernels
             )
-        for i, (text, bands) in enumerate(zip(self.texts, bin_scores, strict=True), self._n_past):
-            out[i] = text.left_out_training_scores(bands, training)
+        for i, (text, bins) in enumerate(zip(self.texts, bin_scores, strict=True), self._n_past):
+            out[i] = text.left_out_training_scores(bins, training)
         return out
 
     def _heard(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> list[Floats]:
@@ -336,7 +336,7 @@ class StackedViews:
         bin_scores = self._heard(likelihood, training, kernels)
         scores = self._judged(likelihood, training, bin_scores, kernels)
         alone = (gained(own, training.batch.classes, training.case_weight) for own in scores[self._n_past :])
-        texts = (text.fit_weights(bands, training) for text, bands in zip(self.texts, bin_scores, strict=True))
+        texts = (text.fit_weights(bins, training) for text, bins in zip(self.texts, bin_scores, strict=True))
         known = tuple(replace(text, gain=gain) for text, gain in zip(texts, alone, strict=True))
         return replace(self, texts=known).fit_weights(scores, training), scores
 

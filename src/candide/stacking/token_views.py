@@ -9,7 +9,7 @@ import numpy as np
 
 from ..families import Batch
 from ..families.table_likelihood import TableLikelihood, texts_at
-from ..families.text_likelihood import BandName, TextLikelihood
+from ..families.text_likelihood import TextLikelihood, TokenBinName
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
 from ..kernels.threads import single_threaded_blas
@@ -33,9 +33,9 @@ _MOST_SCORE = 1e6
 
 @dataclass(frozen=True)
 class StackedTokenViews:
-    """The weights of the bands of every look; the bands themselves follow the sums of tokens as they grow."""
+    """The weights of the bins of every feature set; the bins themselves follow the sums of tokens as they grow."""
 
-    names: list[BandName]
+    names: list[TokenBinName]
     weights: StackingWeights
 
     @classmethod
@@ -43,13 +43,13 @@ class StackedTokenViews:
         """Without weights yet."""
         n_classes = len(likelihood.statistics.rows)
         none = StackingWeights(np.zeros(0), np.zeros(0), np.zeros((0, n_classes)), np.zeros(n_classes))
-        return cls(likelihood.band_names, none)
+        return cls(likelihood.bin_names, none)
 
     @classmethod
     def unfitted(cls, likelihood: TextLikelihood) -> StackedTokenViews:
-        """Where there is no text to judge by: naive Bayes by the first look, over the root of how many tokens."""
-        names, rows = likelihood.band_names, likelihood.statistics.rows
-        bin_scores = [float(name.look == names[0].look and name.by == names[0].by) for name in names]
+        """Return weights without any text to fit on: naive Bayes of the first feature set."""
+        names, rows = likelihood.bin_names, likelihood.statistics.rows
+        bin_scores = [float(name.feature_set == names[0].feature_set and name.by == names[0].by) for name in names]
         weight = np.repeat(np.array(bin_scores)[:, None], len(rows), axis=1)
         bias = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
         return cls(names, StackingWeights(np.ones(len(names)), np.full(len(names), _MOST_SCORE), weight, bias))
@@ -59,35 +59,41 @@ class StackedTokenViews:
         return len(self.names)
 
     @property
-    def looks(self) -> tuple[str, ...]:
-        """Whose bands these are."""
-        return tuple(dict.fromkeys(name.look for name in self.names))
+    def feature_sets(self) -> tuple[str, ...]:
+        """Whose bins these are."""
+        return tuple(dict.fromkeys(name.feature_set for name in self.names))
 
     def without_unused(self) -> StackedTokenViews:
-        """Without looks whose bands have no weight: their tokens need not even be cut. One look stays."""
-        weighed = {name.look for name, weight in zip(self.names, self.weights.weight, strict=True) if weight.any()}
-        bin_scores = weighed or {self.names[0].look}
-        views = [view for view, name in enumerate(self.names) if name.look in bin_scores]
+        """Without feature sets whose bins have no weight: their tokens need not even be cut. One feature set stays."""
+        weighed = {
+            name.feature_set for name, weight in zip(self.names, self.weights.weight, strict=True) if weight.any()
+        }
+        bin_scores = weighed or {self.names[0].feature_set}
+        views = [view for view, name in enumerate(self.names) if name.feature_set in bin_scores]
         return replace(self, names=[self.names[view] for view in views], weights=self.weights.take(views))
 
     def scores(self, likelihood: TextLikelihood, data: TextRows, kernels: Kernels) -> Floats:
         """Of texts under every class, ``(rows, classes)``."""
         out, bin_scores = np.empty((data.n_rows, len(likelihood.statistics.rows))), self.without_unused()
         for begin, end, part in chunks(data, _CHUNK):
-            out[begin:end] = bin_scores.weights.scores(likelihood.token_bin_scores(part, kernels, bin_scores.looks))
+            out[begin:end] = bin_scores.weights.scores(
+                likelihood.token_bin_scores(part, kernels, bin_scores.feature_sets)
+            )
         return out
 
-    def token_contributions(self, likelihood: TextLikelihood, look: str, rows: Sparse, kernels: Kernels) -> Floats:
-        """What the tokens of one look, given as rows of one each, say alone; in a text, over the root of how many."""
-        views = [view for view, name in enumerate(self.names) if name.look == look]
-        scores = likelihood.token_scores(look, rows, kernels)
+    def token_contributions(
+        self, likelihood: TextLikelihood, feature_set: str, rows: Sparse, kernels: Kernels
+    ) -> Floats:
+        """Return the contributions of single tokens, given as rows of one each."""
+        views = [view for view, name in enumerate(self.names) if name.feature_set == feature_set]
+        scores = likelihood.token_scores(feature_set, rows, kernels)
         weights = self.weights.take(views)
         # A text of one token has its score divided by the root of two.
         return np.asarray(np.sqrt(2.0) * (weights.scores(scores) - weights.bias))
 
     def left_out_view_scores(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
         """Left-out scores of texts under all views, ``(views, rows, classes)``; a text leaves with its own weight."""
-        return likelihood.token_bin_left_out(batch, kernels, self.looks)
+        return likelihood.token_bin_left_out(batch, kernels, self.feature_sets)
 
     def subsample(self, training: TrainingRows) -> Array:
         """The rows that weights are fitted on."""
@@ -97,19 +103,21 @@ class StackedTokenViews:
     def left_out_training_scores(self, likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
         """Scores of texts under all views, by sums without their fold.
 
-        With one text alone left out, its own tokens change bands, always against its class, and weights would learn to
+        With one text alone left out, its own tokens change bins, always against its class, and weights would learn to
         tell from that what the class is. Copies of a text, which are one row, leave together.
         """
         folds, batch = make_folds(training.batch.classes, training.blocks, _FOLDS), training.with_all_copies()
         folds = _numbered(folds)
         groups = _groups(folds, training.batch.data)
         if len(groups) == 1:
-            scores = likelihood.token_bin_fold_scores(batch, folds, kernels, self.looks)
+            scores = likelihood.token_bin_fold_scores(batch, folds, kernels, self.feature_sets)
         else:
             scores = np.empty((self.n_views, len(folds), training.batch.n_classes))
             for rows in groups:
                 of_some = _numbered(folds[rows])
-                scores[:, rows] = likelihood.token_bin_fold_scores(batch.take(rows), of_some, kernels, self.looks)
+                scores[:, rows] = likelihood.token_bin_fold_scores(
+                    batch.take(rows), of_some, kernels, self.feature_sets
+                )
         # Nobody else needs them, and they are many times as large as the texts.
         training.batch.data.counted.clear()
         return scores
@@ -117,7 +125,7 @@ class StackedTokenViews:
     def without_fold(self, likelihood: TextLikelihood, fold: TrainingRows, kernels: Kernels) -> Floats:
         """The same of one fold, without all of it."""
         together = np.zeros(fold.batch.data.n_rows, dtype=np.int32)
-        return likelihood.token_bin_fold_scores(fold.with_all_copies(), together, kernels, self.looks)
+        return likelihood.token_bin_fold_scores(fold.with_all_copies(), together, kernels, self.feature_sets)
 
     def combine(self, scores: Floats) -> Floats:
         """Of texts from their left-out scores under all views."""
@@ -128,7 +136,7 @@ class StackedTokenViews:
         """With weights from left-out scores."""
         weight, n_views = training.case_weight / mean_row_weight(training), len(scores)
         how = weight, np.full(n_views, _RIDGE), np.zeros(n_views)
-        weights = fit_weights(scores, training.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].band)
+        weights = fit_weights(scores, training.batch.classes, *how, by_class=False, n_parts=1 + self.names[-1].bin)
         return replace(self, weights=weights)
 
 
@@ -163,7 +171,7 @@ def fit_stacked_token_views(
 
 @dataclass(frozen=True)
 class TextColumnView:
-    """The bands of a column, without what they add for the classes alone: the table has a bias of its own."""
+    """The bins of a column, without what they add for the classes alone: the table has a bias of its own."""
 
     column: int
     stacked: StackedTokenViews
@@ -194,7 +202,7 @@ class TextColumnView:
         return out
 
     def bin_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
-        """Scores of rows under all bands, ``(bands, rows, classes)``, by sums without their fold."""
+        """Scores of rows under all bins, ``(bins, rows, classes)``, by sums without their fold."""
         texts = training.batch._replace(data=texts_at(training.batch.data, self.column))
         return self.stacked.left_out_training_scores(
             likelihood.texts[self.column], training._replace(batch=texts), kernels

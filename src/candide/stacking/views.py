@@ -88,7 +88,7 @@ class ViewContributions(NamedTuple):
 
 
 class View(Protocol):
-    """One look at the rows: scores that are log p(x | class) up to a term that all classes share."""
+    """A view of the rows: scores that are log p(x | class) up to a term that all classes share."""
 
     @property
     def name(self) -> str:

@@ -37,6 +37,10 @@ class CategoryCounts:
         )
         return cls(rows, kept, count[:, seen])
 
+    @property
+    def n_columns(self) -> int:
+        return len(self.labels)
+
     @cached_property
     def offsets(self) -> Array:
         return np.concatenate([[0], np.cumsum([len(column) for column in self.labels])]).astype(np.int64)
@@ -64,9 +68,9 @@ class CategoryCounts:
         for mine, theirs in zip(self.labels, other.labels, strict=True):
             new = Index(theirs).positions_in(Index(mine)) < 0
             if new.any():
-                stranger = theirs[new].tolist()[0]
+                unknown_value = theirs[new].tolist()[0]
                 raise ForgetError(
-                    f"these rows were never learned: category {stranger!r} is unknown to the model; nothing was "
+                    f"these rows were never learned: category {unknown_value!r} is unknown to the model; nothing was "
                     "changed; forget only rows that were learned"
                 )
         after = CategoryCounts(

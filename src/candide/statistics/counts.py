@@ -38,6 +38,10 @@ class Counts:
     missing: Any | None
     presence: bool = False
 
+    @property
+    def n_columns(self) -> int:
+        return int(self.total.shape[1])
+
     def merge(self, other: Counts) -> Counts:
         missing = _add(self.missing, other.missing)
         return Counts(self.rows + other.rows, _sum(self.total, other.total), missing, self.presence)

@@ -97,7 +97,7 @@ def _keys(columns: Array) -> Hashes:
 def _table_sums(cells: Dense | Columns, texts: dict[int, TextRows]) -> Hashes:
     sums = _dense_sums(cells)
     for j, own in texts.items():
-        # The cell of a text is 0, which adds nothing, or, where it is missing, that of any hole.
+        # The cell of a text is 0, which adds nothing, or, where it is missing, that of any missing value.
         sums += np.where(own.texts.missing(), np.uint64(0), _cells(own.hashes(), _keys(np.array([j]))))
     return sums
 

@@ -27,7 +27,7 @@ from ..lazy_dataclass import dataclass
 class MixedRows:
     """``cells`` has all columns, those of texts as 0, or NaN where a text is missing; the texts are beside, by column.
 
-    A column that held nothing but holes is none of texts yet.
+    A column that holds only missing values is not yet one of texts.
     """
 
     cells: Dense
@@ -131,11 +131,11 @@ def without_rows(data: Kept, gone: Array) -> Kept:
         return data.stored(np.delete(np.arange(data.n_rows), gone))
     assert isinstance(data, Dense)
     if isinstance(data.values, tuple):
-        return _dense_of([_settled(np.delete(column, gone)) for column in data.values])
+        return _dense_of([_narrowed(np.delete(column, gone)) for column in data.values])
     return Dense.of(np.delete(data.values, gone, axis=0))
 
 
-def _settled(column: Array) -> Array:
+def _narrowed(column: Array) -> Array:
     """A column in the narrowest type, after rows have left it: without names it may be one of numbers."""
     if column.dtype != object or any(type(label) is str for label in column):
         return column

@@ -63,6 +63,10 @@ class Moments:
     def lost_digits(self, before: Moments) -> bool:
         return bool(((self.scatter <= 1e-4 * before.scatter) & (before.scatter > 0) & (self.weight > 0)).any())
 
+    @property
+    def n_columns(self) -> int:
+        return int(self.mean.shape[1])
+
     def take(self, classes: Array) -> Moments:
         return Moments(*(part[classes] for part in self.arrays().values()))
 

@@ -170,10 +170,10 @@ class Sample:
         copied = np.flatnonzero((weight != entries.weight) | (multiplicity != entries.multiplicity))
         out, at = np.zeros(len(classes)), np.full(len(classes), -1)
         for k in np.unique(entries.classes[copied]).tolist():
-            own, asked = copied[entries.classes[copied] == k], np.flatnonzero(classes == k)
-            near = own[np.minimum(np.searchsorted(entries.hashes[own], hashes[asked]), len(own) - 1)]
-            found = entries.hashes[near] == hashes[asked]
-            out[asked[found]], at[asked[found]] = weight[near[found]], places[near[found]]
+            own, queried = copied[entries.classes[copied] == k], np.flatnonzero(classes == k)
+            near = own[np.minimum(np.searchsorted(entries.hashes[own], hashes[queried]), len(own) - 1)]
+            found = entries.hashes[near] == hashes[queried]
+            out[queried[found]], at[queried[found]] = weight[near[found]], places[near[found]]
         return out, at
 
     def thresholds(self, positions: Array) -> Hashes:

@@ -29,7 +29,7 @@ LEAST_WEIGHT = 1e-12
 class TableStatistics:
     """Everything that any model of any column may ask for, so that summaries made apart add whatever was chosen.
 
-    The kind of a column that held nothing but holes is "missing", and joins with any other kind.
+    The kind of a column that holds only missing values is "missing", and joins with any other kind.
     """
 
     rows: Floats
@@ -87,7 +87,7 @@ class TableStatistics:
         return TableStatistics(moments.rows, squares, self.names, kinds, moments, grid, categories, blocks, texts)
 
     def spread(self, kinds: tuple[Kind, ...], like: TableStatistics) -> TableStatistics:
-        """The same with other kinds: columns of holes become columns without any number, category or text.
+        """The same with other kinds: columns of missing values become columns without any number, category or text.
 
         How texts are cut, ``like`` knows.
         """
@@ -177,7 +177,7 @@ def _plural(kind: Kind) -> str:
 
 
 def _sources(before: tuple[Kind, ...], after: tuple[Kind, ...], kind: Kind) -> list[int]:
-    """For each column of a kind, where it stood among those of its kind before; -1 where it was all holes."""
+    """For each column of a kind, where it stood among those of its kind before; -1 where it was missing."""
     wanted = [j for j, now in enumerate(after) if now == kind]
     return [before[:j].count(kind) if before[j] == kind else -1 for j in wanted]
 
@@ -200,11 +200,11 @@ def _grid_of(grid: Grid, sources: list[int]) -> Grid:
     return Grid(grid.rows, offsets, grid.key[cells], grid.shift[cells], grid.count[cells])
 
 
-def beside(parts: Sequence[Any], rows: Floats) -> Statistics:
-    """The columns of all parts, one after the other; ``rows`` is the weight of the classes.
+def hstack(parts: Sequence[Any], rows: Floats) -> Statistics:
+    """Return statistics with the columns of all parts; ``rows`` is the weight of the classes.
 
     >>> one, other = (Counts(np.array([3.0]), np.array([[total]]), None) for total in (1.0, 2.0))
-    >>> beside([one, other], np.array([3.0])).total
+    >>> hstack([one, other], np.array([3.0])).total
     array([[1., 2.]])
     """
     joined: Statistics = _JOINS[type(parts[0])](parts, rows)
@@ -214,8 +214,8 @@ def beside(parts: Sequence[Any], rows: Floats) -> Statistics:
 def _counts(parts: Sequence[Counts], rows: Floats) -> Counts:
     missing = None
     if any(part.missing is not None for part in parts):
-        holes = [np.zeros(part.total.shape) if part.missing is None else as_dense(part.missing) for part in parts]
-        missing = np.hstack(holes)
+        tables = [np.zeros(part.total.shape) if part.missing is None else as_dense(part.missing) for part in parts]
+        missing = np.hstack(tables)
     return Counts(rows, np.hstack([part.dense() for part in parts]), missing, parts[0].presence)
 
 

@@ -1,4 +1,4 @@
-"""What one pass over texts leaves: for each look at them, sums of tokens by class."""
+"""Statistics of texts: for each feature set, the sums of its tokens by class."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
-from .token_counts import Dropped, TokenCounts, heaviest
+from .token_counts import Dropped, TokenCounts, top_k
 
 
 @dataclass(frozen=True)
 class TextStatistics:
-    """The weight of texts by class, and for each look at them the sums of its tokens."""
+    """The weight of texts by class, and for each feature set the sums of its tokens."""
 
     rows: Floats
-    looks: tuple[TokenCounts, ...]
+    feature_sets: tuple[TokenCounts, ...]
 
     def merge(self, other: TextStatistics) -> TextStatistics:
         return self._joined(other, "merge")
@@ -34,7 +34,7 @@ class TextStatistics:
         return self._joined(other, "without")
 
     def _joined(self, other: TextStatistics, verb: str) -> TextStatistics:
-        pairs = zip(self.looks, other.looks, strict=True)
+        pairs = zip(self.feature_sets, other.feature_sets, strict=True)
         return _of(getattr(mine, verb)(theirs) for mine, theirs in pairs)
 
     def lost_digits(self, before: TextStatistics) -> bool:
@@ -47,37 +47,37 @@ class TextStatistics:
         return self._by_class("together")
 
     def discount(self, factor: float) -> TextStatistics:
-        return _of(look.discount(factor) for look in self.looks)
+        return _of(feature_set.discount(factor) for feature_set in self.feature_sets)
 
     def reindex(self, positions: Array, size: int) -> TextStatistics:
         return self._by_class("reindex", positions, size)
 
     def _by_class(self, verb: str, *args: Any) -> TextStatistics:
-        return _of(look.by_class(verb, *args) for look in self.looks)
+        return _of(feature_set.by_class(verb, *args) for feature_set in self.feature_sets)
 
     def only(self, j: int) -> TextStatistics:
-        """Of one look."""
-        return self.take_looks([j])
+        """Return the statistics of one feature set."""
+        return self.take_feature_sets([j])
 
-    def take_looks(self, places: list[int]) -> TextStatistics:
-        """Of some looks."""
-        return TextStatistics(self.rows, tuple(self.looks[i] for i in places))
+    def take_feature_sets(self, places: list[int]) -> TextStatistics:
+        """Return the statistics of some feature sets."""
+        return TextStatistics(self.rows, tuple(self.feature_sets[i] for i in places))
 
     @property
     def dropped(self) -> Dropped:
-        """What was pruned, of all looks."""
-        return reduce(Dropped.plus, (look.dropped for look in self.looks))
+        """What was pruned, of all feature sets together."""
+        return reduce(Dropped.plus, (feature_set.dropped for feature_set in self.feature_sets))
 
     def arrays(self) -> dict[str, Any]:
-        return {"rows": self.rows, "looks": self.looks}
+        return {"rows": self.rows, "feature_sets": self.feature_sets}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Any]) -> TextStatistics:
         return cls(**arrays)
 
 
-def _of(looks: Iterable[TokenCounts]) -> TextStatistics:
-    every = tuple(looks)
+def _of(feature_sets: Iterable[TokenCounts]) -> TextStatistics:
+    every = tuple(feature_sets)
     return TextStatistics(every[0].counts.rows, every)
 
 
@@ -86,7 +86,7 @@ _NUMBER, _PLACE = 8, 8
 
 
 class _Tokens(NamedTuple):
-    """The tokens of a look that some text holds, what they weigh in all classes and what each costs."""
+    """The tokens of a feature set that some text holds, what they weigh in all classes and what each costs."""
 
     codes: Array
     weight: Floats
@@ -94,39 +94,42 @@ class _Tokens(NamedTuple):
 
 
 def pruned(statistics: TextStatistics, budget: int, unit: Literal["tokens", "bytes"]) -> TextStatistics:
-    """The heaviest tokens of all looks, as many as the budget allows.
+    """The heaviest tokens of all feature sets, as many as the budget allows.
 
-    Among equals, first looks and then names decide. Bytes are those of names and sums as they are stored; buckets that
+    Ties are broken by feature set, then by name. Bytes are those of names and sums as they are stored; buckets that
     are empty are not.
     """
-    each = [_tokens(look, unit) for look in statistics.looks]
-    look_of = np.repeat(np.arange(len(each)), [len(tokens.codes) for tokens in each])
+    each = [_tokens(feature_set, unit) for feature_set in statistics.feature_sets]
+    feature_set_of = np.repeat(np.arange(len(each)), [len(tokens.codes) for tokens in each])
     codes, weight, cost = map(np.concatenate, zip(*each, strict=True))
 
     def names(places: Array) -> list[Any]:
-        parts = [(i, places[look_of[places] == i]) for i in range(len(each))]
-        return [(i, name) for i, part in parts for name in statistics.looks[i].names(codes[part])]
+        parts = [(i, places[feature_set_of[places] == i]) for i in range(len(each))]
+        return [(i, name) for i, part in parts for name in statistics.feature_sets[i].names(codes[part])]
 
-    kept = heaviest(weight, cost, budget, names)
-    looks = [_only(look, codes[kept[look_of[kept] == i]]) for i, look in enumerate(statistics.looks)]
-    return replace(statistics, looks=tuple(looks))
+    kept = top_k(weight, cost, budget, names)
+    feature_sets = [
+        _only(feature_set, codes[kept[feature_set_of[kept] == i]])
+        for i, feature_set in enumerate(statistics.feature_sets)
+    ]
+    return replace(statistics, feature_sets=tuple(feature_sets))
 
 
-def _tokens(look: TokenCounts, unit: str) -> _Tokens:
-    weight = look.weight
+def _tokens(feature_set: TokenCounts, unit: str) -> _Tokens:
+    weight = feature_set.weight
     codes = np.flatnonzero(weight)
-    cost = np.ones(len(codes), dtype=np.int64) if unit == "tokens" else _bytes(look)[codes]
+    cost = np.ones(len(codes), dtype=np.int64) if unit == "tokens" else _bytes(feature_set)[codes]
     return _Tokens(codes, weight[codes], cost)
 
 
-def _bytes(look: TokenCounts) -> Array:
-    total = look.counts.total
-    if isinstance(total, np.ndarray) and look.is_named:
+def _bytes(feature_set: TokenCounts) -> Array:
+    total = feature_set.counts.total
+    if isinstance(total, np.ndarray) and feature_set.is_named:
         n_numbers, size = np.full(total.shape[1], len(total)), _NUMBER
     else:
         n_numbers, size = _entries(total), _NUMBER + _PLACE
-    names = look.name_sizes() + _PLACE if look.is_named else 0
-    return np.asarray((n_numbers + (look.held is not None)) * size + names)
+    names = feature_set.name_sizes() + _PLACE if feature_set.is_named else 0
+    return np.asarray((n_numbers + (feature_set.held is not None)) * size + names)
 
 
 def _entries(total: Any) -> Array:
@@ -136,7 +139,7 @@ def _entries(total: Any) -> Array:
     return np.bincount(csr_array(total).indices, minlength=total.shape[1])
 
 
-def _only(look: TokenCounts, codes: Array) -> TokenCounts:
-    left, weight = look.take_codes(codes), look.weight
+def _only(feature_set: TokenCounts, codes: Array) -> TokenCounts:
+    left, weight = feature_set.take_codes(codes), feature_set.weight
     n_gone, gone = int(np.count_nonzero(weight)) - len(codes), float(np.delete(weight, codes).sum())
-    return replace(left, dropped=look.dropped.plus(Dropped(n_gone, gone)))
+    return replace(left, dropped=feature_set.dropped.plus(Dropped(n_gone, gone)))

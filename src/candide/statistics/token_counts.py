@@ -199,13 +199,13 @@ def n_seen(counts: Counts) -> int:
     return int((as_dense(counts.together().total) > 0).sum())
 
 
-def heaviest(weight: Floats, cost: Array, budget: int, names: Callable[[Array], list[Any]]) -> Array:
-    """Places of the heaviest tokens whose costs add up to ``budget`` at most, ascending.
+def top_k(weight: Floats, cost: Array, budget: int, names: Callable[[Array], list[Any]]) -> Array:
+    """Return the positions of the tokens of largest weight whose costs sum to ``budget`` at most, ascending.
 
-    Among equals the first in the order of their ``names`` stay, so that it does not matter who came first. Names are
-    asked of those alone that the budget divides.
+    Ties are broken by ``names``, so that the result does not depend on the order of tokens. ``names`` is called with
+    the tied tokens only.
 
-    >>> heaviest(np.array([1.0, 3.0, 1.0]), np.ones(3), 2, lambda places: [["b", "x", "a"][i] for i in places])
+    >>> top_k(np.array([1.0, 3.0, 1.0]), np.ones(3), 2, lambda positions: [["b", "x", "a"][i] for i in positions])
     array([1, 2])
     """
     order = np.argsort(-weight, kind="stable")
@@ -214,11 +214,11 @@ def heaviest(weight: Floats, cost: Array, budget: int, names: Callable[[Array], 
         return np.arange(len(order))
     limit = weight[order[n_within]]
     above, equal = np.flatnonzero(weight > limit), np.flatnonzero(weight == limit)
-    equal = equal[_sorted_places(names(equal))]
+    equal = equal[_argsort(names(equal))]
     left = budget - cost[above].sum()
     n_equal = int(np.searchsorted(np.cumsum(cost[equal]), left, side="right"))
     return np.sort(np.concatenate([above, equal[:n_equal]]))
 
 
-def _sorted_places(names: list[Any]) -> Array:
+def _argsort(names: list[Any]) -> Array:
     return np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)

@@ -25,7 +25,13 @@ _LEARNED = {"plan": "bound_spec", "state": "state", "blend": "fitted", "report":
 # Errors that a parameter of an unexpected type may raise.
 _OF_UNEXPECTED_TYPES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
 # Parameters of 0.1.0 under the names that they have now.
-_RENAMED = {"unlabelled": "unlabeled", "evaluate": "compute_loo", "blend": "stacking", "model": "family"}
+_RENAMED = {
+    "unlabelled": "unlabeled",
+    "evaluate": "compute_loo",
+    "blend": "stacking",
+    "model": "family",
+    "looks": "feature_sets",
+}
 
 
 def save_model(model: Model, path: str | os.PathLike[str], *, rows: bool = False) -> None:

@@ -15,15 +15,15 @@ import numpy as np
 
 from ..data.index import Index
 from ..families import FAMILIES, Family
-from ..families.table import Block, TableFamily, Wanted
-from ..families.terms import Limits, TokenLook
+from ..families.table import Block, ColumnSpec, TableFamily
+from ..families.terms import FeatureSet, Limits
 from ..families.text import TextFamily
-from ..families.text_likelihood import BandName
+from ..families.text_likelihood import TokenBinName
 from ..kernels.dependence import PairTable, TripleTable
 from ..kernels.layouts import Dense, Sparse
 from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets
-from ..model.evaluation import Report
+from ..model.evaluation import Evaluation
 from ..model.fitted import Fitted
 from ..model.state import State
 from ..model.unlabeled import Unlabeled
@@ -86,10 +86,10 @@ CLASSES: dict[str, type[Any]] = {
     "class prior": ClassPrior,
     **{f"{name.replace('_', ' ')} family": family for name, family in FAMILIES.items()},
     "table family": TableFamily,
-    "wanted": Wanted,
+    "wanted": ColumnSpec,
     "block": Block,
     "text family": TextFamily,
-    "token look": TokenLook,
+    "token look": FeatureSet,
     "limits": Limits,
     "plan": BoundSpec,
     # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
@@ -119,9 +119,9 @@ CLASSES: dict[str, type[Any]] = {
     "inputs": Inputs,
     "text view": TextColumnView,
     "text blended": StackedTokenViews,
-    "band name": BandName,
+    "band name": TokenBinName,
     "refinement": Refinement,
-    "report": Report,
+    "report": Evaluation,
     "unlabelled": Unlabeled,
 }
 NAMES = {cls: name for name, cls in CLASSES.items()}

@@ -39,6 +39,12 @@ def _from_1(encoded: EncodedContent) -> EncodedContent:
 # Fields that were renamed in version 3, by the names that their classes have in files.
 _RENAMED_IN_3: Mapping[str, Mapping[str, str]] = {
     "blend": {"plan": "bound_spec", "lasting": "frozen"},
+    "table family": {"wanted": "column_specs"},
+    "text family": {"looks": "feature_sets"},
+    "text statistics": {"looks": "feature_sets"},
+    "token look": {"recipe": "tokenizer"},
+    "band name": {"look": "feature_set", "band": "bin"},
+    "refinement": {"looks": "feature_sets"},
     "mixture": {"size": "scale"},
     "blended": {"look": "binning", "mixture": "weights", "unit": "row_weight", "below": "hash_bound"},
     "text blended": {"mixture": "weights"},

@@ -12,8 +12,8 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..model.accumulator import Accumulator, summarize
 from ..model.classifier import Classifier
-from ..model.label_filter import LabelFilter, NoLabels
-from ..model.model import Model, finish, with_labels
+from ..model.labels import LabelFilter, NoLabels, with_labels
+from ..model.model import Model, finish
 from ..model.state import State
 from ..specs import BoundSpec, ClassPrior, Spec
 from ..statistics.kept_rows import row_bytes

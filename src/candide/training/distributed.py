@@ -11,7 +11,7 @@ from ..data.column_selection import Roles
 from ..exceptions import InputError
 from ..model.accumulator import PartialState, RowCounts
 from ..model.classifier import Classifier
-from ..model.label_filter import LabelFilter
+from ..model.labels import LabelFilter
 from ..model.model import Model, finish, first_state
 from ..model.state import State
 from ..specs import BoundSpec, ClassPrior, Spec

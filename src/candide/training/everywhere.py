@@ -14,14 +14,15 @@ from ..data.labeled_rows import is_unlabeled, read_weights
 from ..exceptions import InputError
 from ..families import Batch
 from ..kernels.layouts import Array
-from ..model.evaluation import Report
-from ..model.label_filter import LabelFilter, NoLabels
-from ..model.model import Model
+from ..model.evaluation import Evaluation
+from ..model.labels import LabelFilter, NoLabels
+from ..model.model import Model, completed
+from ..model.unlabeled import Unread, learn_unlabeled
 from ..specs import Spec
+from ..statistics.hashing import group_hashes, group_of, in_groups, row_hashes
 from .chunks import are_chunks, chunk_parts, train_chunks
 from .distributed import count_distributed, rows_of, train_distributed
 from .roles import cells_of, check_alone, chunks_of, is_source, roles_for
-from .semi_supervised import train_semi_supervised
 
 
 def train(
@@ -98,10 +99,10 @@ def _score_source(model: Model, source: Any) -> float:
     return right / total
 
 
-def evaluate(model: Model, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Report:
+def evaluate(model: Model, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Evaluation:
     """Return accuracy, log-loss, calibration and more on rows with labels."""
     parts = _labeled_parts(model, X, y, sample_weight, groups)
-    return Report.from_verdicts((model.scored_rows(*part) for part in parts), model.classes)
+    return Evaluation.from_row_scores((model.scored_rows(*part) for part in parts), model.classes)
 
 
 def labeled_batches(model: Model, X: Any, y: Any, sample_weight: Any) -> Iterator[Batch]:
@@ -130,3 +131,23 @@ def _labeled_parts(model: Model, X: Any, y: Any, sample_weight: Any, groups: Any
                 yield part
     finally:
         labeled.warn()
+
+
+def train_semi_supervised(spec: Spec, X: Any, y: Any, sample_weight: Any, groups: Any, missing: Array) -> Model:
+    """Train a model on texts, by EM or SFE on those without a label if that helps; ``missing``: which have none."""
+    _, data = spec.open(X)
+    weight = read_weights(sample_weight, len(missing))
+    if data.n_rows != len(missing):
+        raise InputError(f"there are {data.n_rows} texts and {len(missing)} labels; give each text one, or None")
+    labeled, others = np.flatnonzero(~missing), np.flatnonzero(missing)
+    labels = as_array(y, "y")[labeled]
+    own, rest = (None if weight is None else weight[rows] for rows in (labeled, others))
+    hashes = group_hashes(groups, data.n_rows)
+    blocks = None if hashes is None else group_of(in_groups(row_hashes(data), hashes))[labeled]
+    names = labels if labels.dtype.kind == "f" else labels.tolist()
+    texts = data.take(labeled).texts
+    model = Model.train(spec, texts, names, own, blocks)
+    unread = Unread(data.take(others), rest, "em" if spec.unlabeled_choice() == "em" else "sfe")
+    batch = model.batch(texts, labels, own)
+    classifier, result = learn_unlabeled(model.classifier, batch, unread, model.kernels, blocks)
+    return replace(model, classifier=completed(spec, classifier), unlabeled=result)

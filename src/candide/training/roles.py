@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from ..data.arrow_batches import Groups, cells, labelled_cells, needed
 from ..data.column_selection import Roles
 from ..exceptions import InputError
-from ..model.label_filter import LabelFilter
-from ..model.model import Model, no_column
+from ..model.labels import LabelFilter
+from ..model.model import Model
+from ..model.source_columns import no_column
 from ..specs import Spec
 
 if TYPE_CHECKING:

@@ -14,15 +14,16 @@ import numpy as np
 from ...exceptions import MissingPackage, ParameterError
 from ...families.categorical_likelihood import CategoricalLikelihood
 from ...families.table_likelihood import TableLikelihood
+from ...families.terms import KnownTokens
 from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Array
+from ...kernels.vocabulary import Vocabulary
 from ...model.classifier import Classifier
 from ...stacking.stacked_views import StackedViews
 from .probabilities import Amount, calibrated, leaders_only, normalised, without_impossible
 from .rows import Cells
 from .tensor import Graph, Tensor, filled
 from .terms import Scored, TableScores, Unweighted, refuse_texts, scored_categories, scored_numbers
-from .texts import scored_tokens
 from .views import stacked_scores
 
 
@@ -89,7 +90,7 @@ def _views(model: Classifier) -> StackedViews | None:
     if views is None or isinstance(views, StackedViews):
         return views
     raise ParameterError(
-        "this model blends several looks at a text, for which onnxruntime has no operators; train "
+        "this model stacks several feature sets of texts, for which onnxruntime has no operators; train "
         "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or run it in candide"
     )
 
@@ -128,3 +129,46 @@ def _silent(likelihood: TableLikelihood, cells: Cells) -> Tensor:
     if statistics.kinds[0] != "category":
         return cells.nothing(0, None, n_classes)
     return cells.nothing(0, statistics.categories.labels[statistics.place(0)], n_classes)
+
+
+def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Amount]:
+    """What the tokens of texts say, and how many each has; rows are filled up with empty texts."""
+    coding = likelihood.known.coding
+    if not isinstance(coding, Vocabulary):
+        raise ParameterError(
+            "this model knows tokens by their hash alone, which has no operator in ONNX; train it with buckets=None"
+        )
+    vocabulary = coding.tokens()
+    if not vocabulary:
+        raise ParameterError(
+            "this model knows no token, so that a graph would have nothing to look for; fit it on more"
+        )
+    tokens = graph.input("tokens", 0, "m", texts=True)
+    counts = _counts(tokens, vocabulary)
+    return scored_numbers(likelihood.inner, _weighed(likelihood.known, counts)), lambda: _lengths(tokens)
+
+
+def _lengths(tokens: Tensor) -> Tensor:
+    """How many tokens each text has, known or not, ``(texts, 1)``."""
+    there = tokens.graph.look_up(tokens, np.array([""], dtype=object), np.zeros(1, dtype=np.int64), 1)
+    return there.sum(1, keep=True).of_type(np.float64)
+
+
+def _counts(tokens: Tensor, vocabulary: list[str]) -> Tensor:
+    """How often texts hold each token, ``(texts, tokens)``; in single precision on the way, which counts to 2^24."""
+    single: dict[str, Any] = {"min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0]}
+    places = list(range(len(vocabulary)))
+    found = tokens.graph.op(
+        "TfIdfVectorizer", tokens, mode="TF", pool_strings=vocabulary, ngram_indexes=places, **single
+    )
+    return found.of_type(np.float64)
+
+
+def _weighed(known: KnownTokens, counts: Tensor) -> Tensor:
+    """``KnownTokens.rows``: what occurrences weigh."""
+    held = counts > 0.0
+    if known.feature_set.presence:
+        counts = held.of_type(np.float64)
+    if known.feature_set.weighting == "log":
+        counts = held.where(counts.at_least(1.0).log() + 1.0, 0.0)
+    return counts if known.factor is None else counts * known.factor

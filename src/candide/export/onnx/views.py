@@ -35,13 +35,13 @@ def stacked_scores(
     mixture, partial, single = views.weights, views.weights_for_partial_rows(), views.n_single
     texts = enumerate(views.texts, views.n_views - len(views.texts))
     refuse_texts(likelihood, (text.column for i, text in texts if views.is_used(i)))
-    heard = {j: i for i, j in enumerate(views.columns) if views.is_used(single) or views.is_used(i)}
-    columns = TableScores(likelihood, cells, heard, len(views.columns), views.binning.nulls)
-    looked = _Looked(views.binning, cells)
-    shares = _Shares.of(views, likelihood, looked, cells)
+    own_views = {j: i for i, j in enumerate(views.columns) if views.is_used(single) or views.is_used(i)}
+    columns = TableScores(likelihood, cells, own_views, len(views.columns), views.binning.nulls)
+    binned = _BinnedCells(views.binning, cells)
+    shares = _Shares.of(views, likelihood, binned, cells)
     weights = mixture.weight, partial.near, partial.far
     parts = [shares.times(i, columns.added_up(_Weights(replace(mixture, weight=own)))) for i, own in enumerate(weights)]
-    used = [(i, _of_view(view, looked)) for i, view in enumerate(views.views, single + 1) if views.is_used(i)]
+    used = [(i, _of_view(view, binned)) for i, view in enumerate(views.views, single + 1) if views.is_used(i)]
     whole = columns.added_up(Unweighted()) if views.is_used(single) else None
     used += [] if whole is None else [(single, whole)]
     parts += [_shown(mixture, i, scores) * shares.of_rows(*(own[i] for own in weights)) for i, scores in used]
@@ -64,10 +64,10 @@ class _Shares:
             self._parts = [whole.of_type(np.float64), *others]
 
     @classmethod
-    def of(cls, views: StackedViews, likelihood: TableLikelihood, looked: _Looked, cells: Cells) -> _Shares:
+    def of(cls, views: StackedViews, likelihood: TableLikelihood, binned: _BinnedCells, cells: Cells) -> _Shares:
         places = views.column_places(likelihood)
         shown, nulls = {column.column for column in views.binning.columns}, views.binning.nulls
-        parts = [] if looked.lacks is None else [looked.lacks]
+        parts = [] if binned.lacks is None else [binned.lacks]
         others = [j for j in places if j not in shown and nulls is not None and not nulls[j]]
         if others:
             parts.append(cells.several(others).is_nan().of_type(np.float64))
@@ -109,11 +109,11 @@ def _shown(mixture: StackingWeights, view: int, scores: Tensor) -> Tensor:
     return shown.at_least(-limit).at_most(limit)
 
 
-class _Looked:
+class _BinnedCells:
     """Rows as views see them; made when first asked for."""
 
-    def __init__(self, look: TableBinning, cells: Cells) -> None:
-        self._columns, self._cells, self._nulls = look.columns, cells, look.nulls
+    def __init__(self, binning: TableBinning, cells: Cells) -> None:
+        self._columns, self._cells, self._nulls = binning.columns, cells, binning.nulls
 
     @cached_property
     def numbers(self) -> Tensor:
@@ -169,21 +169,21 @@ class _Looked:
         return (numbers.at_least(coordinates.low).at_most(coordinates.high) - coordinates.mean) / coordinates.deviation
 
 
-def _of_view(view: Any, looked: _Looked) -> Tensor:
+def _of_view(view: Any, binned: _BinnedCells) -> Tensor:
     if type(view) not in _VIEWS:
         raise ParameterError(f"the view {view.name!r} has no graph of ONNX; train the model with order=0")
-    made: Tensor = _VIEWS[type(view)](view, looked)
+    made: Tensor = _VIEWS[type(view)](view, binned)
     return made
 
 
-def _one_dependence(view: OneDependence, looked: _Looked) -> Tensor:
-    slots, some = looked.slots(view.merged), bool(looked.may_lack[view.merged.columns].any())
+def _one_dependence(view: OneDependence, binned: _BinnedCells) -> Tensor:
+    slots, some = binned.slots(view.merged), bool(binned.may_lack[view.merged.columns].any())
     return _joint(slots, slots, len(view.merged.columns), view.log_table, len(view.table.rows), lacking=some)
 
 
-def _two_dependence(view: TwoDependence, looked: _Looked) -> Tensor:
-    slots = looked.slots(view.one.merged)
-    some = bool(looked.may_lack[view.one.merged.columns].any())
+def _two_dependence(view: TwoDependence, binned: _BinnedCells) -> Tensor:
+    slots = binned.slots(view.one.merged)
+    some = bool(binned.may_lack[view.one.merged.columns].any())
     parents = _joint_slots(view.joint, slots)
     if some:
         one, other = view.joint.columns.T
@@ -223,30 +223,30 @@ def _at(place: int) -> Array:
     return np.array([place])
 
 
-def _covariance(view: Covariance, looked: _Looked) -> Tensor:
-    columns = view.coordinates.code_columns(looked.numbers_among)
-    if looked.may_lack[columns].any():
-        return _marginals(view, columns, looked)
+def _covariance(view: Covariance, binned: _BinnedCells) -> Tensor:
+    columns = view.coordinates.code_columns(binned.numbers_among)
+    if binned.may_lack[columns].any():
+        return _marginals(view, columns, binned)
     whitening = np.stack([factor.whitening for factor in view.factors])
-    away = (looked.points(view.coordinates).with_axis(0) - view.means[:, None, :]) @ whitening
+    away = (binned.points(view.coordinates).with_axis(0) - view.means[:, None, :]) @ whitening
     log_determinant = np.array([factor.log_determinant for factor in view.factors])
     freedom, shrink, constant = map(np.asarray, view.size(view.moments.weight))
     tail = (away.square().sum(2).transposed() * shrink + 1.0).log() * freedom
     return (tail + log_determinant) * -0.5 + constant
 
 
-def _marginals(view: Covariance, columns: Array, looked: _Looked) -> Tensor:
+def _marginals(view: Covariance, columns: Array, binned: _BinnedCells) -> Tensor:
     """Rows that lack columns have the distribution of the others, for each set of columns that there is room for one of
     its own; other rows have no score, which is NaN.
     """
     n_classes, n_columns = view.means.shape
     room = _MOST_CELLS if n_classes * n_columns**2 <= _CELLS_OF_ROW else 0
-    given = np.array(marginal_patterns(view.moments.scatter.size, looked.may_lack[columns], room))
+    given = np.array(marginal_patterns(view.moments.scatter.size, binned.may_lack[columns], room))
     made = view.marginals(given)
-    assert looked.lacks is not None
-    absent = looked.lacks.columns(columns)
+    assert binned.lacks is not None
+    absent = binned.lacks.columns(columns)
     at, there = _pattern(absent, given)
-    points = looked.points(view.coordinates) * (1.0 - absent)
+    points = binned.points(view.coordinates) * (1.0 - absent)
     means = np.where(given[:, None], view.means, 0.0)
     away = (points.with_axis(1) - at.picks(means)).with_axis(2) @ at.picks(made.whitening)
     sizes = [view.size(view.moments.weight, int(number)) for number in given.sum(axis=1)]
@@ -269,56 +269,56 @@ def _pattern(absent: Tensor, given: Array) -> tuple[Tensor, Tensor]:
     return found.best(), there
 
 
-def _waves(view: FourierRegression, looked: _Looked) -> Tensor:
-    angles, log_sizes = _angles(view, looked)
+def _waves(view: FourierRegression, binned: _BinnedCells) -> Tensor:
+    angles, log_sizes = _angles(view, binned)
     # In single precision, which every onnxruntime has.
-    heights = looked.codes.graph.op("Cos", angles.of_type(np.float32)).of_type(np.float64)
+    heights = binned.codes.graph.op("Cos", angles.of_type(np.float32)).of_type(np.float64)
     if log_sizes:
         heights = heights * added(log_sizes).exp()
     scores = heights @ view.slopes - view.sums.mean @ view.slopes
-    if not looked.may_lack[view.columns].all():
+    if not binned.may_lack[view.columns].all():
         return scores
-    assert looked.lacks is not None
-    none: Tensor = looked.lacks.columns(view.columns).sum(1, keep=True).equals(np.array(float(len(view.columns))))
+    assert binned.lacks is not None
+    none: Tensor = binned.lacks.columns(view.columns).sum(1, keep=True).equals(np.array(float(len(view.columns))))
     return none.where(0.0, scores)
 
 
-def _angles(view: FourierRegression, looked: _Looked) -> tuple[Tensor, list[Tensor]]:
+def _angles(view: FourierRegression, binned: _BinnedCells) -> tuple[Tensor, list[Tensor]]:
     """Return the angles of waves, and terms of the log modulus for absent columns: see
     ``RandomFourierFeatures.transform``."""
     inputs, frequencies = view.features.inputs, view.features.frequencies
     n_ranks, parts, log_sizes = len(inputs.ranks.columns), [], []
     if n_ranks:
-        points = looked.points(inputs.ranks)
-        if looked.may_lack[inputs.ranks.columns].any():
-            points, log_size = _regressed(view, points, looked)
+        points = binned.points(inputs.ranks)
+        if binned.may_lack[inputs.ranks.columns].any():
+            points, log_size = _regressed(view, points, binned)
             log_sizes.append(log_size)
         parts.append(points @ frequencies[:n_ranks])
     columns = inputs.levels.columns
     if len(columns):
-        slots = looked.slots(inputs.levels)
-        lacking = bool(looked.may_lack[columns].any())
+        slots = binned.slots(inputs.levels)
+        lacking = bool(binned.may_lack[columns].any())
         # One more slot for what is not given. Column by column, for the memory.
         table = np.vstack([np.zeros((1, view.features.width)), frequencies[n_ranks:]])
         parts += [(slots.columns(_at(j)) + np.int64(1)).picks(table).sum(1) for j in range(len(columns))]
         if lacking:
-            assert looked.lacks is not None
-            absent, (turn, log_part) = looked.lacks.columns(columns), view.features.level_means()
+            assert binned.lacks is not None
+            absent, (turn, log_part) = binned.lacks.columns(columns), view.features.level_means()
             parts.append(absent @ turn)
             log_sizes.append(absent @ log_part)
     return added(parts) + view.features.phases, log_sizes
 
 
-def _regressed(view: FourierRegression, points: Tensor, looked: _Looked) -> tuple[Tensor, Tensor]:
+def _regressed(view: FourierRegression, points: Tensor, binned: _BinnedCells) -> tuple[Tensor, Tensor]:
     """Fill absent ranks with their expectation, for each set of absent columns that there is room for; the log modulus
     is NaN for other rows.
     """
     inputs = view.features.inputs
     columns, cells = inputs.ranks.columns, inputs.covariance.size
     room = _MOST_CELLS if cells <= _CELLS_OF_ROW else 0
-    patterns = np.array(marginal_patterns(cells + view.features.width, looked.may_lack[columns], room))
-    assert looked.lacks is not None
-    absent = looked.lacks.columns(columns)
+    patterns = np.array(marginal_patterns(cells + view.features.width, binned.may_lack[columns], room))
+    assert binned.lacks is not None
+    absent = binned.lacks.columns(columns)
     at, there = _pattern(absent, patterns)
     made = [inputs.regression(given) for given in patterns]
     known = points * (1.0 - absent)

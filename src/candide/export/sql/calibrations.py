@@ -118,19 +118,19 @@ def _beta(odds: str, curve: Floats, dialect: Dialect) -> str:
 def _follow_curves(posterior: Posterior, isotonic: Isotonic, classes: list[int]) -> None:
     query, dialect = posterior.query, posterior.dialect
     curves = {k: isotonic.curves[0 if len(isotonic.curves) == 1 else k] for k in classes}
-    query.step("stretches", {f"g{k}": place_among(f"o{k}", curve.odds, dialect) for k, curve in curves.items()})
+    query.step("segments", {f"g{k}": place_among(f"o{k}", curve.odds, dialect) for k, curve in curves.items()})
     shares = {f"o{k}": _share(f"o{k}", f"g{k}", curve, dialect) for k, curve in curves.items()}
     query.step("curve_shares", shares)
     query.step("curves", {f"o{k}": f"LN(o{k}) - LN(1.0 - o{k})" for k in classes})
 
 
-def _share(odds: str, stretch: str, curve: Curve, dialect: Dialect) -> str:
+def _share(odds: str, span: str, curve: Curve, dialect: Dialect) -> str:
     """The probability on a straight line between corners; flat beyond the outermost."""
     rise, run = np.diff(curve.probability), np.diff(curve.odds)
     slope = np.concatenate([[0.0], rise / run, [0.0]])
     begin = np.concatenate([curve.odds[:1], curve.odds])
     height = np.concatenate([curve.probability[:1], curve.probability])
-    at = [picked(stretch, part, dialect) for part in (height, slope, begin)]
+    at = [picked(span, part, dialect) for part in (height, slope, begin)]
     return f"{at[0]} + {at[1]} * ({odds} - {at[2]})"
 
 

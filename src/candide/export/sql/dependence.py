@@ -1,6 +1,6 @@
 """Views of pairs and triples of columns as steps of a query: counts as tables, each combination of slots scored once.
 
-Of the rows' slots, which are all that these views see, each combination is scored once (``looks.distinct``).
+Of the rows' slots, which are all that these views see, each combination is scored once (``binned_columns.distinct``).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from ...kernels.dependence import BACK_STRENGTH
 from ...kernels.layouts import Array, Floats
 from ...stacking.one_dependence import OneDependence
 from ...stacking.two_dependence import TwoDependence
+from .binned_columns import BinnedColumns, distinct
 from .dialects import Dialect
 from .expressions import exponential
-from .looks import Looks, distinct
 from .query import Query
 
 
@@ -29,16 +29,16 @@ class Pairs:
     slots: list[str]
 
     @classmethod
-    def of(cls, prefix: str, one: OneDependence, looks: Looks) -> Pairs:
+    def of(cls, prefix: str, one: OneDependence, binned: BinnedColumns) -> Pairs:
         """Asks for the slots, and for the text that knows a row by them."""
-        slots = looks.slots(one.merged, prefix)
-        looks.know_by(f"{prefix}_look", slots)
+        slots = binned.slots(one.merged, prefix)
+        binned.add_key(f"{prefix}_key", slots)
         return cls(prefix, one, slots)
 
     @property
-    def look(self) -> str:
+    def key(self) -> str:
         """The column that knows a row by its slots."""
-        return f"{self.prefix}_look"
+        return f"{self.prefix}_key"
 
     @property
     def n_classes(self) -> int:
@@ -53,11 +53,11 @@ class Pairs:
         p = self.prefix
         self._write_counts(query)
         query.table(f"{p}_places", {"place": np.arange(len(self.slots))}, {})
-        query.aside(f"{p}_looks", *distinct(self.look, self.slots, query.last))
+        query.cte(f"{p}_keys", *distinct(self.key, self.slots, query.last))
         own = " ".join(f"WHEN {i} THEN {slot}" for i, slot in enumerate(self.slots))
-        cells = {"look": "look", "place": "place", "slot": f"CASE place {own} END"}
-        query.aside(f"{p}_cells", cells, f"{p}_looks CROSS JOIN {p}_places")
-        query.aside(f"{p}_both", self._both(query.dialect), self._all_pairs())
+        cells = {"code_key": "code_key", "place": "place", "slot": f"CASE place {own} END"}
+        query.cte(f"{p}_cells", cells, f"{p}_keys CROSS JOIN {p}_places")
+        query.cte(f"{p}_both", self._both(query.dialect), self._all_pairs())
 
     def counts(self, joint: Floats) -> dict[str, Floats]:
         """Of each class, from ``(classes, …)``."""
@@ -71,7 +71,7 @@ class Pairs:
         query.table(f"{p}_slots", {"slot": np.arange(len(place)), "place": place}, {**spare, **alone})
         shares = self.each(lambda k: f"(n{k} + 0.5) / ({query.dialect.number(table.rows[k])} + spare)", "a")
         kept = {name: name for name in ("slot", "place", *alone)}
-        query.aside(f"{p}_alone", {**kept, **shares}, f"{p}_slots")
+        query.cte(f"{p}_alone", {**kept, **shares}, f"{p}_slots")
         one, other = np.nonzero(np.triu(table.joint.any(axis=0), 1))
         query.table(f"{p}_counts", {"one": one, "other": other}, self.counts(table.joint[:, one, other]))
 
@@ -115,10 +115,10 @@ class PairView:
     def write(self, query: Query) -> str:
         """The steps; how they are joined."""
         p = self.pairs.prefix
-        parents = {"look": "a.look", **self.pairs.each(lambda k: f"SUM(both_.l{k})", "r")}
-        joined = f"{p}_cells AS a JOIN {p}_cells AS b ON b.look = a.look"
+        parents = {"code_key": "a.code_key", **self.pairs.each(lambda k: f"SUM(both_.l{k})", "r")}
+        joined = f"{p}_cells AS a JOIN {p}_cells AS b ON b.code_key = a.code_key"
         joined += f" JOIN {p}_both AS both_ ON both_.parent = a.slot AND both_.child = b.slot"
-        query.aside(f"{self.name}_parents", parents, f"{joined} GROUP BY a.look, a.slot")
+        query.cte(f"{self.name}_parents", parents, f"{joined} GROUP BY a.code_key, a.slot")
         return averaged(self.name, self.pairs, query)
 
 
@@ -138,16 +138,18 @@ class TripleView:
         query.table(f"{name}_of", of, {})
         keys, counts = self._counts()
         query.table(f"{name}_counts", keys, self.pairs.counts(counts))
-        query.aside(f"{name}_all", self._logs(query.dialect), self._all_triples())
-        query.aside(f"{name}_over", {"look": "look", "parents": self._own_parents()}, f"{p}_looks CROSS JOIN {name}_of")
-        sums = {"look": "u.look", **self.pairs.each(lambda k: f"SUM(l.l{k})", "r")}
-        joined = f"{name}_over AS u JOIN {p}_cells AS c ON c.look = u.look"
+        query.cte(f"{name}_all", self._logs(query.dialect), self._all_triples())
+        query.cte(
+            f"{name}_over", {"code_key": "code_key", "parents": self._own_parents()}, f"{p}_keys CROSS JOIN {name}_of"
+        )
+        sums = {"code_key": "u.code_key", **self.pairs.each(lambda k: f"SUM(l.l{k})", "r")}
+        joined = f"{name}_over AS u JOIN {p}_cells AS c ON c.code_key = u.code_key"
         joined += f" JOIN {name}_all AS l ON l.parents = u.parents AND l.child = c.slot"
-        query.aside(f"{name}_parents", sums, f"{joined} GROUP BY u.look, u.parents")
+        query.cte(f"{name}_parents", sums, f"{joined} GROUP BY u.code_key, u.parents")
         return averaged(name, self.pairs, query)
 
     def _own_parents(self) -> str:
-        """Of a look."""
+        """Return the parents of a combination of codes."""
         slots = [[self.pairs.slots[j] for j in pair] for pair in self.view.joint.columns.tolist()]
         known = [f"CASE WHEN {one} >= 0 AND {two} >= 0 THEN {self._parents(one, two)} END" for one, two in slots]
         return f"CASE pair {' '.join(f'WHEN {i} THEN {parents}' for i, parents in enumerate(known))} END"
@@ -190,14 +192,17 @@ class TripleView:
 
 
 def averaged(name: str, pairs: Pairs, query: Query) -> str:
-    """log of the mean over parents of e^score, of each look that has any; how it is joined."""
+    """log of the mean over parents of e^score, of each combination of codes that has any; return the join."""
     dialect = query.dialect
-    tops = {**pairs.each(lambda k: f"r{k}", "r"), **pairs.each(lambda k: f"MAX(r{k}) OVER (PARTITION BY look)", "t")}
-    query.aside(f"{name}_tops", {"look": "look", **tops}, f"{name}_parents")
+    tops = {
+        **pairs.each(lambda k: f"r{k}", "r"),
+        **pairs.each(lambda k: f"MAX(r{k}) OVER (PARTITION BY code_key)", "t"),
+    }
+    query.cte(f"{name}_tops", {"code_key": "code_key", **tops}, f"{name}_parents")
 
     def mean(k: int) -> str:
         share = exponential(f"r{k} - t{k}", dialect)
         return f"MAX(t{k}) + LN(SUM({share})) - LN(SUM({dialect.first_number(1)}))"
 
-    query.aside(f"{name}_scores", {"look": "look", **pairs.each(mean, "r")}, f"{name}_tops GROUP BY look")
-    return f"LEFT JOIN {name}_scores ON {name}_scores.look = {pairs.look}"
+    query.cte(f"{name}_scores", {"code_key": "code_key", **pairs.each(mean, "r")}, f"{name}_tops GROUP BY code_key")
+    return f"LEFT JOIN {name}_scores ON {name}_scores.code_key = {pairs.key}"

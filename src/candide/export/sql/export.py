@@ -16,13 +16,12 @@ from ...stacking.stacked_views import StackedViews
 from .calibrations import calibrate, grows
 from .cells import Cells
 from .codes import Codes
+from .dialects import dialect_named, transpiled
 from .expressions import total
-from .own import Own
 from .posterior import Posterior, label_text
-from .query import Query
+from .query import Own, Query
 from .stacking import StackingQuery
 from .terms import Scores, family_scores, table_scores
-from .transpiling import dialect_named, transpiled
 
 
 def to_sql(

@@ -10,22 +10,21 @@ import numpy as np
 from ...families.score_terms import CodeTable, Term
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
-from ...stacking.covariance import Covariance
+from ...stacking.covariance import CholeskyFactor, Covariance, marginal_patterns
 from ...stacking.fourier_regression import FourierRegression
 from ...stacking.one_dependence import OneDependence
 from ...stacking.stacked_views import StackedViews
 from ...stacking.two_dependence import TwoDependence
 from ...stacking.weights import StackingWeights
+from .binned_columns import BinnedColumns
 from .cells import Cells
 from .codes import Codes
-from .covariance import covariance_scores
 from .dependence import Pairs, PairView, TripleView
 from .dialects import Dialect
-from .expressions import clipped, total
-from .looks import Looks
+from .expressions import affine, clipped, square, total
+from .fourier_features import FourierView, Inputs
 from .query import Query
 from .terms import block_scores, column_reader, column_scores, table_code, table_entries
-from .waves import Inputs, WaveView
 
 # The names of what weights are multiplied by: of complete rows, and of others, where almost all columns are given and
 # where almost none is.
@@ -44,12 +43,12 @@ class StackingQuery:
     log_prior: Floats
     weighed: list[list[str]] = field(default_factory=list)  # terms with their weights, (terms, classes)
     raw: dict[int, list[str]] = field(default_factory=dict)  # scores of views, by place, that are weighed row by row
-    asides: list[PairView | TripleView | WaveView] = field(default_factory=list)
+    separate_views: list[PairView | TripleView | FourierView] = field(default_factory=list)
     patchy: set[int] = field(default_factory=set)  # views that may be NULL for rows that lack columns
     shared: dict[int, Pairs | Inputs] = field(default_factory=dict)  # by identity: what several of those are made from
 
     def __post_init__(self) -> None:
-        self.looks = Looks(self.views.binning, self.cells, self.codes)
+        self.binned = BinnedColumns(self.views.binning, self.cells, self.codes)
         self.partial = self.views.weights_for_partial_rows()
         self.lacking = self._lacks
         self._gather_columns()
@@ -80,7 +79,7 @@ class StackingQuery:
     @property
     def _lacks(self) -> list[str]:
         """Names that are 1 where a column is not given, of the columns for which nulls mean that."""
-        shown = {column.column: self.looks.lacks(i) for i, column in enumerate(self.views.binning.columns)}
+        shown = {column.column: self.binned.lacks(i) for i, column in enumerate(self.views.binning.columns)}
         others = [j for j in self.views.column_places(self.likelihood) if j not in shown and not self._knows_nulls(j)]
         names = [name for name in shown.values() if name is not None]
         return [*names, *(self.cells.lacks(j, None) for j in others)]
@@ -131,26 +130,26 @@ class StackingQuery:
 
     def _gather_view(self, i: int, view: Any) -> None:
         if isinstance(view, Covariance):
-            self.raw[i] = covariance_scores(view, self.looks)
+            self.raw[i] = covariance_scores(view, self.binned)
             if self.lacking:
                 self.patchy.add(i)
         else:
-            aside = self._aside(f"v{i}", view)
-            self.asides.append(aside)
+            cte = self._separate(f"v{i}", view)
+            self.separate_views.append(cte)
             scores = [f"v{i}_scores.r{k}" for k in range(self._n_classes)]
             zero = self.dialect.first_number(0)
-            if isinstance(aside, WaveView):
-                off = aside.lacks_all
+            if isinstance(cte, FourierView):
+                off = cte.lacks_all
                 if self.lacking:
                     self.patchy.add(i)
             else:
-                off = f"v{i}_scores.look IS NULL" if self.lacking else None
+                off = f"v{i}_scores.code_key IS NULL" if self.lacking else None
             self.raw[i] = scores if off is None else [f"CASE WHEN {off} THEN {zero} ELSE {own} END" for own in scores]
 
-    def _aside(self, name: str, view: Any) -> PairView | TripleView | WaveView:
+    def _separate(self, name: str, view: Any) -> PairView | TripleView | FourierView:
         """A view that is worked out beside the rows. Fourier views share inputs, triples use pairs."""
         if isinstance(view, FourierRegression):
-            return WaveView(name, view, self._shared(view.features.inputs, Inputs))
+            return FourierView(name, view, self._shared(view.features.inputs, Inputs))
         one = view.one if isinstance(view, TwoDependence) else view
         assert isinstance(one, OneDependence)
         pairs = self._shared(one, Pairs)
@@ -158,19 +157,19 @@ class StackingQuery:
 
     def _shared(self, part: Any, kind: Any) -> Any:
         if id(part) not in self.shared:
-            self.shared[id(part)] = kind.of(f"p{len(self.shared)}", part, self.looks)
+            self.shared[id(part)] = kind.of(f"p{len(self.shared)}", part, self.binned)
         return self.shared[id(part)]
 
     def write(self) -> None:
         """The steps from codes to scores, s0, s1, … of all classes."""
         query = self.query
-        if self.looks.points:
-            query.step("points", self.looks.points)
+        if self.binned.points:
+            query.step("points", self.binned.points)
         if self.lacking:
             self._write_shares()
         for part in self.shared.values():
             part.write(query)
-        joins = [view.write(query) for view in self.asides]
+        joins = [view.write(query) for view in self.separate_views]
         columns = {f"r{i}_{k}": own for i, scores in self.raw.items() for k, own in enumerate(scores)}
         query.step("views", {**self._begun(), **columns}, joins)
         n_classes = self._n_classes
@@ -211,3 +210,43 @@ class StackingQuery:
                 away = f"(r{i}_{k} - m{i}) / {self.dialect.number(size)}"
                 parts.append(f"{weight} * {clipped(away, limit, self.dialect)}")
         return total(parts)
+
+
+def covariance_scores(view: Covariance, binned: BinnedColumns) -> list[str]:
+    """Of each class: constant - ½ (log |Ψ| + ν log(1 + shrink |x whitening|²)).
+
+    Rows that lack columns have the distribution of the others, for each set of columns one of its own, as many as
+    ``marginal_patterns`` allows for; NULL for rows that lack others.
+    """
+    names = binned.coordinates(view.coordinates)
+    lacks = [binned.lacks(i) for i in view.coordinates.code_columns(binned.numbers).tolist()]
+    patterns = marginal_patterns(view.moments.scatter.size, np.array([name is not None for name in lacks]))
+    whole = _scores(view, names, binned.cells.dialect)
+    if all(name is None for name in lacks):
+        return whole
+    first = f"WHEN {total([name for name in lacks if name is not None])} = 0 THEN"
+    cases: list[list[str]] = [[f"{first} {score}"] for score in whole]
+    for given in patterns[1:]:
+        own = [f"{name} = {int(not there)}" for name, there in zip(lacks, given, strict=True) if name is not None]
+        some = [name for name, there in zip(names, given, strict=True) if there]
+        nothing = [binned.cells.dialect.first_number(0)] * len(whole)
+        scores = _scores(view.marginal(given), some, binned.cells.dialect) if some else nothing
+        for case, score in zip(cases, scores, strict=True):
+            case.append(f"WHEN {' AND '.join(own)} THEN {score}")
+    return [f"CASE {' '.join(case)} END" for case in cases]
+
+
+def _scores(view: Covariance, names: list[str], dialect: Dialect) -> list[str]:
+    means = view.means
+    return [_log_density(view, k, factor, means[k], names, dialect) for k, factor in enumerate(view.factors)]
+
+
+def _log_density(
+    view: Covariance, k: int, factor: CholeskyFactor, mean: Floats, names: list[str], dialect: Dialect
+) -> str:
+    size = view.size(float(view.moments.weight[k]))
+    white = zip(factor.whitening.T, (-mean @ factor.whitening).tolist(), strict=True)
+    away = total([square(affine(weights, names, constant, dialect)) for weights, constant in white])
+    constant = float(size.constant) - 0.5 * factor.log_determinant
+    tail = f"{dialect.number(0.5 * float(size.freedom))} * LN(1.0 + {dialect.number(float(size.shrink))} * ({away}))"
+    return f"{dialect.number(constant)} - {tail}"

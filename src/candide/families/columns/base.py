@@ -220,11 +220,11 @@ class CodedColumn:
     def loss_of(self, rows: Floats, log_prior: Floats, row: float | Floats) -> float:
         """The summed loss of some of the rows, ``(codes, classes)``, each left out; a few codes at a time."""
         step = max(1, CELLS // max(1, len(log_prior)))
-        stretches = (slice(begin, begin + step) for begin in range(0, len(rows), step))
+        slices = (slice(begin, begin + step) for begin in range(0, len(rows), step))
         own, whole = self.own, self.whole[None]
         tables = (
             table_losses(self.part[None, at], whole, own[None, at], self.count[at], rows[at], log_prior, row)
-            for at in stretches
+            for at in slices
         )
         return sum(float(losses[0]) for losses in tables)
 
@@ -303,11 +303,11 @@ _LEAST_ALPHA = 1e-10
 Unseen = Literal["ignore", "smooth"]
 
 
-def categorical(seen: Seen, alpha: float, unseen: Unseen = "smooth", holes: bool = False) -> CodedColumn:
-    """A share for every value seen, smoothed by ``alpha`` rows each.
+def categorical(seen: Seen, alpha: float, unseen: Unseen = "smooth", missing_code: bool = False) -> CodedColumn:
+    """Return a model with a share for every value, smoothed by ``alpha`` rows each.
 
-    ``unseen``: a value that nobody saw says nothing, or has a share of its own as one more value. ``holes``: a missing
-    cell is a value too.
+    ``unseen``: an unseen value adds nothing, or has a share as one more value. ``missing_code``: missing cells are one
+    more value.
 
     >>> seen = Categories(np.array(["cook", "smith"]), np.array([[3.0, 0.0], [0.0, 1.0]]), np.zeros(2))
     >>> np.exp(categorical(seen, alpha=1.0, unseen="ignore").table()).round(2)
@@ -316,11 +316,11 @@ def categorical(seen: Seen, alpha: float, unseen: Unseen = "smooth", holes: bool
     """
     values = named_values(seen)
     n_values, n_classes = values.count.shape
-    n_codes = n_values + holes + (unseen == "smooth")
+    n_codes = n_values + missing_code + (unseen == "smooth")
     count = np.zeros((n_codes, n_classes))
     count[:n_values] = values.count
     ignored = values.missing
-    if holes:
+    if missing_code:
         count[n_values], ignored = values.missing, np.zeros(n_classes)
     if not n_codes:  # nobody observed anything: one code that nothing has
         count, n_codes = np.zeros((1, n_classes)), 1
@@ -331,7 +331,7 @@ def categorical(seen: Seen, alpha: float, unseen: Unseen = "smooth", holes: bool
         np.full(n_codes, max(alpha, _LEAST_ALPHA)),
         ignored,
         labels=values.labels,
-        missing=n_values if holes else None,
+        missing=n_values if missing_code else None,
         unseen=n_codes - 1 if unseen == "smooth" else None,
     )
 

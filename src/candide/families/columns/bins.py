@@ -44,8 +44,8 @@ class Coding:
         )
 
 
-def coding(numbers: Numbers, first: Array, holes: bool) -> Coding:
-    """Stretches that begin with the cells ``first``; ``holes``: missing cells have a code of their own.
+def coding(numbers: Numbers, first: Array, missing_code: bool) -> Coding:
+    """Stretches that begin with the cells ``first``; ``missing_code``: missing cells have a code of their own.
 
     The atoms of the column are stretches by themselves, whether ``first`` has them or not.
     """
@@ -55,7 +55,7 @@ def coding(numbers: Numbers, first: Array, holes: bool) -> Coding:
     bins, places = merged(cells, first), np.searchsorted(first, atoms)
     ends = float(bins.low[0]), float(bins.high[-1])
     count, weight, ignored = bins.count, bins.count.sum(axis=1), missing
-    if holes:
+    if missing_code:
         # Half a row where none was missing in training, so that absence is possible.
         count, weight = np.vstack([count, missing]), np.append(weight, max(missing.sum(), 0.5))
         ignored = np.zeros_like(missing)
@@ -66,7 +66,7 @@ def coding(numbers: Numbers, first: Array, holes: bool) -> Coding:
         values = np.full(len(bins.low), np.nan)
         values[places] = cells.low[atoms]
     cuts = cuts_between(bins, places)
-    return Coding(count, share, ignored, cuts, ends, center, len(bins.low) if holes else None, values)
+    return Coding(count, share, ignored, cuts, ends, center, len(bins.low) if missing_code else None, values)
 
 
 def micro(numbers: Numbers) -> Numbers:
@@ -83,7 +83,7 @@ def micro(numbers: Numbers) -> Numbers:
     return numbers._replace(cells=merged(cells, first), atoms=np.searchsorted(first, atoms))
 
 
-def bins(numbers: Numbers, first: Array, strength: float, holes: bool = False) -> CodedColumn:
+def bins(numbers: Numbers, first: Array, strength: float, missing_code: bool = False) -> CodedColumn:
     """Bins that begin with the cells ``first``.
 
     >>> from candide.statistics import Moments
@@ -92,17 +92,17 @@ def bins(numbers: Numbers, first: Array, strength: float, holes: bool = False) -
     >>> model.cuts, model.count.tolist(), model.describe()
     (array([1.5]), [[3.0, 0.0], [1.0, 4.0]], '2 bins')
     """
-    made = coding(numbers, first, holes)
+    made = coding(numbers, first, missing_code)
     return made.model("bins", _note(made), strength)
 
 
-def usual_bins(small: Numbers, holes: bool) -> list[CodedColumn]:
+def usual_bins(small: Numbers, missing_code: bool) -> list[CodedColumn]:
     """5, 10 and 20 bins of equal frequency besides the atoms, made of a column in few stretches."""
     weight = small.cells.count.sum(axis=1)
     models = []
     for n_bins in BIN_NUMBERS:
         if len(weight) - len(small.atoms) > n_bins or n_bins == BIN_NUMBERS[0]:
-            made = coding(small, equal_frequency(weight, n_bins, small.atoms), holes)
+            made = coding(small, equal_frequency(weight, n_bins, small.atoms), missing_code)
             models += [made.model("bins", _note(made), strength) for strength in STRENGTHS]
     return models
 
@@ -135,13 +135,13 @@ class FoldedBins(CodedColumn):
 
 
 def supervised_bins(
-    numbers: Numbers, cut: Callable[[Cells], Array], strength: float, holes: bool = False
+    numbers: Numbers, cut: Callable[[Cells], Array], strength: float, missing_code: bool = False
 ) -> FoldedBins:
     """Bins that begin with the cells which ``cut`` finds from the counts of the classes."""
     cells = occupied(numbers.cells)
     numbers = numbers._replace(cells=cells)
-    judges = tuple(bins(numbers, _cut_without(cells, held, cut), strength, holes) for held in deal(cells.count))
-    final = bins(numbers, cut(cells), strength, holes)
+    judges = tuple(bins(numbers, _cut_without(cells, held, cut), strength, missing_code) for held in deal(cells.count))
+    final = bins(numbers, cut(cells), strength, missing_code)
     return FoldedBins(**vars(final), judges=judges, held=_held(judges, cells, numbers.missing))
 
 

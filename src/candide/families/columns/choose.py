@@ -46,12 +46,12 @@ def candidates_for_numbers(
     # No distribution with a few parameters has a point mass.
     distributions = _distributions(seen, whole) if many and not len(seen.atoms) else []
     models: list[ColumnModel] = []
-    for holes in holes_tried(missing, treat_missing):
+    for missing_code in missing_options(missing, treat_missing):
         if many:
-            models += [*usual_bins(small, holes), *kernels(small, holes)]
-            models += map(with_missing, distributions) if holes else distributions
+            models += [*usual_bins(small, missing_code), *kernels(small, missing_code)]
+            models += map(with_missing, distributions) if missing_code else distributions
         if whole and len(cells.low) <= _FEW_VALUES:
-            models += categoricals(seen, alpha, "smooth", holes)
+            models += categoricals(seen, alpha, "smooth", missing_code)
     return models
 
 
@@ -74,16 +74,20 @@ def candidates_for_categories(
     """
     seen = Categories(labels, np.asarray(count).T, missing)
     return [
-        model for holes in holes_tried(missing, treat_missing) for model in categoricals(seen, alpha, unseen, holes)
+        model
+        for missing_code in missing_options(missing, treat_missing)
+        for model in categoricals(seen, alpha, unseen, missing_code)
     ]
 
 
-def categoricals(seen: Numbers | Categories, alpha: float | None, unseen: Unseen, holes: bool) -> list[CodedColumn]:
+def categoricals(
+    seen: Numbers | Categories, alpha: float | None, unseen: Unseen, missing_code: bool
+) -> list[CodedColumn]:
     """One for each pseudo-count that may be chosen."""
-    return [categorical(seen, value, unseen, holes) for value in (ALPHAS if alpha is None else (alpha,))]
+    return [categorical(seen, value, unseen, missing_code) for value in (ALPHAS if alpha is None else (alpha,))]
 
 
-def holes_tried(missing: Floats, treat_missing: Missing) -> tuple[bool, ...]:
+def missing_options(missing: Floats, treat_missing: Missing) -> tuple[bool, ...]:
     """Whether missing cells are a value: no, yes, or both, to be compared."""
     if treat_missing == "auto":
         return (False, True) if missing.any() else (False,)

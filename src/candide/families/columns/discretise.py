@@ -31,13 +31,13 @@ def mdlp(cells: Cells) -> Array:
     array([0, 2])
     """
     ends = np.vstack([np.zeros(cells.count.shape[1]), np.cumsum(cells.count, axis=0)])
-    found, open_stretches = [0], [(0, len(cells.low))]
-    while open_stretches:
-        begin, end = open_stretches.pop()
+    found, open_ranges = [0], [(0, len(cells.low))]
+    while open_ranges:
+        begin, end = open_ranges.pop()
         at = _paying_cut(ends[begin : end + 1] - ends[begin])
         if at:
             found.append(begin + at)
-            open_stretches += [(begin, begin + at), (begin + at, end)]
+            open_ranges += [(begin, begin + at), (begin + at, end)]
     return np.sort(np.array(found, dtype=np.int64))
 
 
@@ -90,14 +90,14 @@ def _bin_costs(count: Floats) -> Floats:
     """The cost of a bin of the stretches i to j, at ``[i, j + 1]``; infinite where that is no bin."""
     from scipy.special import gammaln
 
-    n_stretches, n_classes = count.shape
+    n_ranges, n_classes = count.shape
     ends = np.vstack([np.zeros(n_classes), np.cumsum(count, axis=0)])
     whole = ends.sum(axis=1)
     within = np.maximum(whole[None] - whole[:, None], 0.0)
     cost = gammaln(within + n_classes) - gammaln(n_classes)  # log C(n_i+J-1, J-1) + log n_i!
     for part in ends.T:
         cost -= gammaln(np.maximum(part[None] - part[:, None], 0.0) + 1.0)
-    cost[np.tril_indices(n_stretches + 1)] = np.inf
+    cost[np.tril_indices(n_ranges + 1)] = np.inf
     return np.asarray(cost)
 
 
@@ -105,15 +105,15 @@ def _cheapest(cost: Floats, n: float) -> Array:
     """The first stretches of the best partition: the best of 1, 2, 3 … bins each, by what the last bin begins with."""
     from scipy.special import gammaln
 
-    n_stretches = len(cost) - 1
-    reached, back = cost[0], [np.zeros(n_stretches + 1, dtype=np.int64)]
+    n_ranges = len(cost) - 1
+    reached, back = cost[0], [np.zeros(n_ranges + 1, dtype=np.int64)]
     totals = [reached[-1]]
-    for n_bins in range(2, min(n_stretches, _MOST_BINS) + 1):
+    for n_bins in range(2, min(n_ranges, _MOST_BINS) + 1):
         ways = reached[:, None] + cost
         back.append(ways.argmin(axis=0))
-        reached = ways[back[-1], np.arange(n_stretches + 1)]
+        reached = ways[back[-1], np.arange(n_ranges + 1)]
         totals.append(reached[-1] + gammaln(n + n_bins) - gammaln(n_bins) - gammaln(n + 1.0))
-    firsts, end = [], n_stretches
+    firsts, end = [], n_ranges
     for step in range(int(np.argmin(totals)), -1, -1):
         end = int(back[step][end])
         firsts.append(end)

@@ -67,19 +67,19 @@ def _normal(name: str, numbers: Numbers, family: Gaussian, transform: Transform)
     changed = moments
     if not isinstance(transform, Identity):
         changed = moments_of(transform(middles(numbers.cells)), numbers.cells.count)
-    return ParametricColumn(name, _settled(family, changed), transform, numbers.cells, moments, numbers.missing)
+    return ParametricColumn(name, _resolved(family, changed), transform, numbers.cells, moments, numbers.missing)
 
 
-def _settled(family: Gaussian, moments: Moments) -> Gaussian:
+def _resolved(family: Gaussian, moments: Moments) -> Gaussian:
     """Settled, and with a floor even where the column is constant: no density is infinite."""
-    settled = family.settle(moments)
-    overall = settled.overall
+    resolved = family.resolve(moments)
+    overall = resolved.overall
     assert overall is not None
     mean, variance = float(overall.mean[0]), float(overall.variance[0])
     if family.estimate != "mle" or np.sqrt(variance) > 1e-12 * abs(mean):
-        return settled
+        return resolved
     floor = max(1e-18 * mean * mean, 1e-290) if mean else 1.0
-    return replace(settled, overall=overall._replace(floor=floor))
+    return replace(resolved, overall=overall._replace(floor=floor))
 
 
 # The rate of all classes together counts for half a row of each.

@@ -49,7 +49,7 @@ def _kernels(rank: Floats, widths: tuple[float, ...]) -> Iterable[Floats]:
 
 def kernels(
     small: Numbers,
-    holes: bool = False,
+    missing_code: bool = False,
     widths: tuple[float, ...] = WIDTHS,
     strengths: tuple[float, ...] = STRENGTHS,
 ) -> list[CodedColumn]:
@@ -64,14 +64,14 @@ def kernels(
     >>> len(models), models[0].describe()
     (10, 'kernel, width 0.01')
     """
-    made = coding(small, np.arange(len(small.cells.low)), holes)
+    made = coding(small, np.arange(len(small.cells.low)), missing_code)
     weight = np.maximum(small.cells.count.sum(axis=1), 1e-300)
     spread_out = np.delete(np.arange(len(weight)), small.atoms)
     if len(spread_out):
         usual: Iterable[Floats] = _spreads(weight[spread_out], widths)
     else:
         usual = [np.zeros((0, 0)) for _ in widths]
-    alone = holes or len(small.atoms)
+    alone = missing_code or len(small.atoms)
     spreads = (_beside(spread, spread_out, len(made.count)) if alone else spread for spread in usual)
     return [
         made.model("kernel", f"kernel, width {width:g}", strength, spread)

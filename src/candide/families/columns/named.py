@@ -15,7 +15,7 @@ from ...kernels.layouts import Array, Floats
 from ...statistics.grid import Cells
 from .base import ColumnModel, Unseen
 from .bins import BIN_NUMBERS, STRENGTHS, bins, micro, supervised_bins
-from .choose import Missing, categoricals, choose, holes_tried
+from .choose import Missing, categoricals, choose, missing_options
 from .discretise import mdlp, modl, proportional
 from .distributions import gaussian, lognormal, poisson, power, student
 from .histogram import Categories, Numbers, Seen, equal_frequency, may_be_whole, occupied, seen_of
@@ -27,30 +27,36 @@ SUPERVISED: dict[str, Callable[[Cells], Array]] = {"mdlp": mdlp, "modl": modl}
 
 
 def _bins(
-    seen: Numbers, holes: bool, method: str = "frequency", n_bins: int | None = None, strength: float | None = None
+    seen: Numbers,
+    missing_code: bool,
+    method: str = "frequency",
+    n_bins: int | None = None,
+    strength: float | None = None,
 ) -> Sequence[ColumnModel]:
     strengths = STRENGTHS if strength is None else (strength,)
     if method in SUPERVISED:
-        return [supervised_bins(seen, SUPERVISED[method], a, holes) for a in strengths]
+        return [supervised_bins(seen, SUPERVISED[method], a, missing_code) for a in strengths]
     seen = seen._replace(cells=occupied(seen.cells))
     weight = seen.cells.count.sum(axis=1)
     if method == "proportional":
         firsts = [proportional(weight)]
     else:
         firsts = [equal_frequency(weight, n, seen.atoms) for n in (BIN_NUMBERS if n_bins is None else (n_bins,))]
-    return [bins(seen, first, a, holes) for first in firsts for a in strengths]
+    return [bins(seen, first, a, missing_code) for first in firsts for a in strengths]
 
 
 def _kernel(
-    seen: Numbers, holes: bool, width: float | None = None, strength: float | None = None
+    seen: Numbers, missing_code: bool, width: float | None = None, strength: float | None = None
 ) -> Sequence[ColumnModel]:
     widths, strengths = WIDTHS if width is None else (width,), STRENGTHS if strength is None else (strength,)
-    return kernels(micro(seen), holes, widths, strengths)
+    return kernels(micro(seen), missing_code, widths, strengths)
 
 
-def _distribution(make: Callable[..., ParametricColumn], seen: Numbers, holes: bool, **options: Any) -> list[Any]:
+def _distribution(
+    make: Callable[..., ParametricColumn], seen: Numbers, missing_code: bool, **options: Any
+) -> list[Any]:
     model = make(seen, **options)
-    return [with_missing(model) if holes else model]
+    return [with_missing(model) if missing_code else model]
 
 
 _OF_NUMBERS: dict[str, Callable[..., Sequence[ColumnModel]]] = {
@@ -91,7 +97,7 @@ def named_column(
     parts = {key: parts_and_options.pop(key) for key in names if key in parts_and_options}
     seen = seen_of(missing=missing, **parts)
     make = _maker(family, seen, name, alpha, unseen, parts_and_options)
-    models = [model for holes in holes_tried(missing, treat_missing) for model in make(seen, holes)]
+    models = [model for missing_code in missing_options(missing, treat_missing) for model in make(seen, missing_code)]
     if len(models) == 1:
         return models[0]
     return choose(models, log_shares(_rows(seen)) if log_prior is None else log_prior, row)[0]
@@ -136,9 +142,9 @@ def _lack(family: str, numbers: Numbers) -> str:
 
 
 def _named_values(
-    family: str, name: Any, alpha: float | None, unseen: Unseen, seen: Seen, holes: bool
+    family: str, name: Any, alpha: float | None, unseen: Unseen, seen: Seen, missing_code: bool
 ) -> Sequence[ColumnModel]:
-    models = categoricals(seen, alpha, unseen, holes)
+    models = categoricals(seen, alpha, unseen, missing_code)
     if family == "categorical":
         return models
     labels = models[0].labels

@@ -30,7 +30,7 @@ _KNOWN, _MISSING = 0, 1
 
 @dataclass(frozen=True, eq=False)
 class ParametricColumn:
-    """log p(x | class) of a settled ``Gaussian`` or ``Poisson`` of numbers on a changed scale, as a density of x.
+    """log p(x | class) of a resolved ``Gaussian`` or ``Poisson`` of numbers on a changed scale, as a density of x.
 
     Cells stand for their middles where rows are asked one by one: in ``class_loss``, and in the parameters on a scale
     that is not the numbers' own. Numbers that the scale does not allow say nothing, as missing ones.
@@ -82,7 +82,7 @@ class ParametricColumn:
         data = self._transformed(x)
         known = np.flatnonzero(~np.isnan(data.floats()[:, 0]))
         batch = Batch(data, classes, weight, n_classes)
-        for begin, end in _stretches(len(known), n_classes):
+        for begin, end in _row_ranges(len(known), n_classes):
             rows = known[begin:end]
             part = batch.take(rows)
             out[rows] = self._left_out(part, np.zeros(n_classes))[np.arange(len(rows)), part.classes]
@@ -114,7 +114,7 @@ class ParametricColumn:
         weight, x = self.cells.count[at, classes], self._middles[at]
         gone = np.minimum(self.cells.count, row)[at, classes]
         total = 0.0
-        for begin, end in _stretches(len(at), len(log_prior)):
+        for begin, end in _row_ranges(len(at), len(log_prior)):
             own = classes[begin:end].astype(np.int32)
             rows = np.arange(end - begin), own
             some = weight[begin:end]
@@ -240,7 +240,7 @@ def _numbers(column: Column) -> Floats:
     return np.asarray(column.values, dtype=np.float64)
 
 
-def _stretches(n_rows: int, n_classes: int) -> Iterator[tuple[int, int]]:
+def _row_ranges(n_rows: int, n_classes: int) -> Iterator[tuple[int, int]]:
     """Rows whose scores under all classes fit into memory."""
     step = max(1, CELLS // max(1, n_classes))
     return ((begin, min(begin + step, n_rows)) for begin in range(0, n_rows, step))

@@ -9,14 +9,14 @@ import numpy as np
 
 from ...data.index import label_type
 from ...families import Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
-from ...families.table import Block, TableFamily, Wanted
+from ...families.table import Block, ColumnSpec, TableFamily
 from ...families.text import TextFamily
 from ...model.classifier import Classifier
-from ...model.evaluation import Report
+from ...model.evaluation import Evaluation
 from ...model.fitted import Fitted
 from ...model.state import State
 from ...model.table import Table
-from ...model.telling import Names
+from ...model.top_features import Names
 from ...model.unlabeled import Unlabeled
 from ...specs import BoundSpec, ClassPrior
 from ...stacking.calibration import METHODS
@@ -53,7 +53,7 @@ _PARTS: dict[str, Any] = {
     "plan": BoundSpec,
     "state": State,
     "blend": Fitted | None,
-    "report": Report | None,
+    "report": Evaluation | None,
     "token_names": Names,
     "importance": Table | None,
     "n_features": int,
@@ -76,7 +76,7 @@ _SCHEMA: dict[str, Any] = {
     "given": tuple[Any, ...] | None,
     "n_given": int,
     "names": tuple[Any, ...],
-    "wanted": tuple[Wanted, ...],
+    "wanted": tuple[ColumnSpec, ...],
     "blocks": tuple[Block, ...],
     "backend": str | None,
     "examples": dict[Any, Any],
@@ -130,7 +130,7 @@ def _check_importance(found: Table | None, n_columns: int) -> None:
     )
 
 
-def _check_report(report: Report | None, n_classes: int) -> None:
+def _check_report(report: Evaluation | None, n_classes: int) -> None:
     """Check that the measures of an evaluation, also the optimistic ones, are those of these classes."""
     if report is None:
         return

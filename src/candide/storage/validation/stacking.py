@@ -193,8 +193,8 @@ def _check_coordinates(coordinates: Any, binning: TableBinning) -> int:
 def _check_ranks(ranks: RankCoordinates, binning: TableBinning) -> None:
     sizes = binning.sizes
     require(_are_ascending_positions(ranks.columns, len(sizes)), "ranks refer to a column that does not exist")
-    wanted = [int(sizes[column]) + _EXTRA_CODES for column in ranks.columns]
-    require([len(places) for places in ranks.quantiles] == wanted, "the number of ranks is not the number of codes")
+    expected = [int(sizes[column]) + _EXTRA_CODES for column in ranks.columns]
+    require([len(places) for places in ranks.quantiles] == expected, "the number of ranks is not the number of codes")
     require(
         all(places.ndim == 1 and is_moderate(places) for places in ranks.quantiles), "a rank is not a moderate number"
     )

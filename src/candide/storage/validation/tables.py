@@ -9,7 +9,7 @@ import numpy as np
 
 from ...data.columns import Kind
 from ...families.columns.named import OPTIONS, check_options
-from ...families.table import TableFamily, Wanted
+from ...families.table import ColumnSpec, TableFamily
 from ...kernels.threads import single_threaded_blas
 from ...stacking.stacked_views import StackedViews
 from ...stacking.token_views import TextColumnView
@@ -53,21 +53,23 @@ def _check_table_family(family: TableFamily) -> None:
         family.choices is None and family.source is None,
         "the family of a bound spec is resolved, which only fitted families are",
     )
-    require(len(family.wanted) == len(family.names) > 0, "the number of column settings is not the number of columns")
+    require(
+        len(family.column_specs) == len(family.names) > 0, "the number of column settings is not the number of columns"
+    )
     require(len(set(family.names)) == len(family.names), "two columns have the same name")
     require(family.missing in ("auto", "ignore", "category", "error"), f"missing is {family.missing!r:.20}")
     require(family.unseen in ("ignore", "smooth"), f"unseen is {family.unseen!r:.20}")
     require(family.alpha is None or 0 < family.alpha <= _MAX_ALPHA, "alpha is not a number above 0")
-    for wanted in family.wanted:
-        _check_wanted(wanted)
+    for column_spec in family.column_specs:
+        _check_column_spec(column_spec)
     if family.text is not None:
         check_text_family(family.text)
 
 
-def _check_wanted(wanted: Wanted) -> None:
-    require(wanted.family in _FAMILIES, f"the family of a column is {wanted.family!r:.20}")
-    require(len(dict(wanted.options)) == len(wanted.options), "an option occurs twice")
-    check_options("a column", wanted.family, dict(wanted.options))
+def _check_column_spec(column_spec: ColumnSpec) -> None:
+    require(column_spec.family in _FAMILIES, f"the family of a column is {column_spec.family!r:.20}")
+    require(len(dict(column_spec.options)) == len(column_spec.options), "an option occurs twice")
+    check_options("a column", column_spec.family, dict(column_spec.options))
 
 
 def _check_parts(statistics: TableStatistics, kinds: tuple[Kind, ...], n_classes: int) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...families import Bernoulli, Complement, Multinomial
-from ...families.terms import TokenLook
+from ...families.terms import FeatureSet
 from ...families.text import TextFamily
-from ...families.text_likelihood import BandName
+from ...families.text_likelihood import TokenBinName
 from ...kernels.token_bins import KNOTS
 from ...kernels.tokenizer import TokenizerConfig
 from ...kernels.vocabulary import Buckets, Vocabulary
@@ -32,16 +32,19 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
     require(isinstance(statistics, TextStatistics), f"a text model does not use {type(statistics).__name__}")
     check_rows(statistics.rows, n_classes)
     check_text_family(family)
-    require(len(statistics.looks) == len(family.looks) > 0, "the numbers of looks and of token counts differ")
-    for look, sums in zip(family.looks, statistics.looks, strict=True):
-        _check_tokens(look, sums, n_classes)
+    require(
+        len(statistics.feature_sets) == len(family.feature_sets) > 0,
+        "the numbers of feature sets and of token counts differ",
+    )
+    for feature_set, sums in zip(family.feature_sets, statistics.feature_sets, strict=True):
+        _check_tokens(feature_set, sums, n_classes)
         require(np.allclose(sums.counts.rows, statistics.rows), "looks at the same texts differ in weight")
     # Both need the number of texts that contain a token.
-    needed = family.limits.min_df > 1 or family.looks[0].weighting == "tfidf"
-    known = statistics.looks[0].held is not None or statistics.looks[0].counts.presence
+    needed = family.limits.min_df > 1 or family.feature_sets[0].weighting == "tfidf"
+    known = statistics.feature_sets[0].held is not None or statistics.feature_sets[0].counts.presence
     require(known or not needed, "the numbers of texts with a token are missing")
-    inner, first = family.inner, statistics.looks[0].counts
-    known = first.presence or statistics.looks[0].held is not None
+    inner, first = family.inner, statistics.feature_sets[0].counts
+    known = first.presence or statistics.feature_sets[0].held is not None
     require(
         family.limits.min_df <= 1 or known,
         "min_df limits its tokens, and the numbers of texts with a token are missing",
@@ -54,35 +57,36 @@ def check_text_family(family: TextFamily) -> None:
     """Check the token features of a text family."""
     require(family.terms is None, "the family of a bound spec is resolved, which only fitted families are")
     require(isinstance(family.inner, (Bernoulli, Complement, Multinomial)), "the family of tokens is not one of counts")
-    names = [look.name for look in family.looks]
+    names = [feature_set.name for feature_set in family.feature_sets]
     require(len(set(names)) == len(names), "two looks at texts have the same name")
     limits = family.limits
     require(
         limits.min_df >= 1 and (limits.max_features is None or limits.max_features >= 1), "its limits allow no token"
     )
-    for look in family.looks:
-        _check_recipe(look.recipe)
+    for feature_set in family.feature_sets:
+        _check_tokenizer(feature_set.tokenizer)
 
 
-def _check_recipe(recipe: TokenizerConfig) -> None:
-    require(recipe.tokenizer is None, "a tokenizer is a function, which a file may not contain")
-    require(recipe.ngrams[1] <= _MAX_PIECES, f"tokens have {recipe.ngrams[1]} pieces, more than {_MAX_PIECES}")
+def _check_tokenizer(tokenizer: TokenizerConfig) -> None:
+    require(tokenizer.tokenizer is None, "a tokenizer is a function, which a file may not contain")
+    require(tokenizer.ngrams[1] <= _MAX_PIECES, f"tokens have {tokenizer.ngrams[1]} pieces, more than {_MAX_PIECES}")
     require(
-        recipe.min_length <= _MAX_CHARACTERS,
-        f"the minimum length of words is {recipe.min_length} characters, more than {_MAX_CHARACTERS}",
+        tokenizer.min_length <= _MAX_CHARACTERS,
+        f"the minimum length of words is {tokenizer.min_length} characters, more than {_MAX_CHARACTERS}",
     )
-    require(len(recipe.pattern or "") <= _MAX_CHARACTERS, "a pattern is too long")
+    require(len(tokenizer.pattern or "") <= _MAX_CHARACTERS, "a pattern is too long")
 
 
-def _check_tokens(look: TokenLook, sums: TokenCounts, n_classes: int) -> None:
-    """Check that the counts of one look match its vocabulary."""
-    coding, theirs = sums.coding, look.coding
+def _check_tokens(feature_set: FeatureSet, sums: TokenCounts, n_classes: int) -> None:
+    """Check that the counts of one feature set match its vocabulary."""
+    coding, theirs = sums.coding, feature_set.coding
     if isinstance(coding, Buckets) or isinstance(theirs, Buckets):
-        require(coding == theirs, "a look and its counts code tokens in different ways")
-    require(sums.fixed == look.fixed, "a look and its counts differ in whether the vocabulary is fixed")
+        require(coding == theirs, "a feature set and its counts code tokens in different ways")
+    require(sums.fixed == feature_set.fixed, "a feature set and its counts differ in whether the vocabulary is fixed")
     require(check_counts(sums.counts, n_classes) == len(coding), "the numbers of tokens and of counts differ")
     require(
-        sums.counts.presence == look.presence and sums.counts.missing is None, "the counts are not those of the look"
+        sums.counts.presence == feature_set.presence and sums.counts.missing is None,
+        "the counts are not those of the feature set",
     )
     require(
         sums.dropped.tokens >= 0 and are_weights(np.array([sums.dropped.weight])),
@@ -91,16 +95,22 @@ def _check_tokens(look: TokenLook, sums: TokenCounts, n_classes: int) -> None:
     if sums.held is not None:
         require(check_counts(sums.held, 1) == len(coding), "the numbers of tokens and of texts with a token differ")
     require(
-        look.presence or sums.held is not None or not look.frequencies, "the numbers of texts with a token are missing"
+        feature_set.presence or sums.held is not None or not feature_set.frequencies,
+        "the numbers of texts with a token are missing",
     )
 
 
 def check_token_views(stacked: StackedTokenViews, family: TextFamily, n_classes: int) -> None:
     """Check that the weights of token bins are in the order of the bins."""
-    used = set(stacked.looks)
+    used = set(stacked.feature_sets)
     kinds = ("the class", "the others") if n_classes > 2 else ("the class",)
-    looks = [look.name for look in family.looks if look.name in used]
-    names = [BandName(look, by, band) for look in looks for by in kinds for band in range(len(KNOTS))]
+    feature_sets = [feature_set.name for feature_set in family.feature_sets if feature_set.name in used]
+    names = [
+        TokenBinName(feature_set, by, bin_)
+        for feature_set in feature_sets
+        for by in kinds
+        for bin_ in range(len(KNOTS))
+    ]
     require(len(names) > 0 and stacked.names == names, "the token bins are not those of the looks at texts")
     check_weights(stacked.weights, len(names), n_classes)
 
@@ -108,13 +118,14 @@ def check_token_views(stacked: StackedTokenViews, family: TextFamily, n_classes:
 def check_refinement(refinement: Refinement, n_classes: int) -> None:
     """Check that a refinement has a weight for every token and class."""
     require(
-        len(refinement.looks) == len(refinement.weights) > 0, "the numbers of looks and weights of a refinement differ"
+        len(refinement.feature_sets) == len(refinement.weights) > 0,
+        "the numbers of feature sets and weights of a refinement differ",
     )
-    for look, weights in zip(refinement.looks, refinement.weights, strict=True):
-        _check_recipe(look.recipe)
-        require(isinstance(look.coding, Vocabulary), "a refinement has no vocabulary")
+    for feature_set, weights in zip(refinement.feature_sets, refinement.weights, strict=True):
+        _check_tokenizer(feature_set.tokenizer)
+        require(isinstance(feature_set.coding, Vocabulary), "a refinement has no vocabulary")
         right = weights.dtype == np.float32 and weights.flags.c_contiguous
-        shaped = weights.shape == (len(look.coding), n_classes)
+        shaped = weights.shape == (len(feature_set.coding), n_classes)
         require(
             right and shaped and are_finite(weights),
             "a refinement does not have a finite weight for each token and class",

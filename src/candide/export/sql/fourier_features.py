@@ -11,15 +11,15 @@ from ...stacking import fourier_features as views
 from ...stacking.covariance import marginal_patterns
 from ...stacking.fourier_features import RankRegression
 from ...stacking.fourier_regression import FourierRegression
+from .binned_columns import BinnedColumns, distinct
 from .dialects import Dialect
 from .expressions import affine, exponential, total
-from .looks import Looks, distinct
 from .query import Query
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What waves run through: ranks of numbers, zeros and ones for levels.
+    """The inputs of Fourier features: ranks of numbers, zeros and ones for levels.
 
     A rank that is not given is the one to be expected beside the others, for each set of columns that may be lacking
     (``marginal_patterns``); of rows that lack others it is NULL.
@@ -32,13 +32,13 @@ class Inputs:
     conditions: list[str]  # SQL conditions: which rows have which absent ranks
 
     @classmethod
-    def of(cls, prefix: str, inputs: views.Inputs, looks: Looks) -> Inputs:
+    def of(cls, prefix: str, inputs: views.Inputs, binned: BinnedColumns) -> Inputs:
         """Asks for the points, and for the text that knows a row by the codes that they are made from."""
-        levels = looks.slots(inputs.levels, prefix)
-        looks.know_by(f"{prefix}_look", [*looks.rank_codes(inputs.ranks), *levels])
-        names = [*looks.coordinates(inputs.ranks), *looks.levels(inputs.levels, prefix)]
+        levels = binned.slots(inputs.levels, prefix)
+        binned.add_key(f"{prefix}_key", [*binned.rank_codes(inputs.ranks), *levels])
+        names = [*binned.coordinates(inputs.ranks), *binned.levels(inputs.levels, prefix)]
         numbers, parted = inputs.ranks.columns.tolist(), inputs.levels.columns.tolist()
-        lacks = [looks.lacks(i) for i in numbers]
+        lacks = [binned.lacks(i) for i in numbers]
         may_lack = np.array([name is not None for name in lacks], dtype=bool)
         patterns = marginal_patterns(inputs.covariance.size, may_lack)
         conditions = [
@@ -46,7 +46,7 @@ class Inputs:
             for given in patterns
         ]
         made = [inputs.regression(given) for given in patterns]
-        return cls(prefix, names, [*lacks, *(looks.lacks(i) for i in parted)], made, conditions)
+        return cls(prefix, names, [*lacks, *(binned.lacks(i) for i in parted)], made, conditions)
 
     @property
     def n_ranks(self) -> int:
@@ -59,13 +59,13 @@ class Inputs:
     def write(self, query: Query) -> None:
         """The step for combinations of codes."""
         known = sorted({name for name in self.lacks if name is not None})
-        query.aside(f"{self.prefix}_looks", *distinct(f"{self.prefix}_look", [*self.names, *known], query.last))
-        columns = {name: name for name in ["look", *self.names, *known]}
+        query.cte(f"{self.prefix}_keys", *distinct(f"{self.prefix}_key", [*self.names, *known], query.last))
+        columns = {name: name for name in ["code_key", *self.names, *known]}
         if self.may_lack_ranks:
             places = " ".join(f"WHEN {condition} THEN {i}" for i, condition in enumerate(self.conditions))
             columns |= {name: self._expected(i, query.dialect) for i, name in enumerate(self.names[: self.n_ranks])}
             columns[f"{self.prefix}_set"] = f"CASE {places} END"
-        query.aside(f"{self.prefix}_given", columns, f"{self.prefix}_looks")
+        query.cte(f"{self.prefix}_given", columns, f"{self.prefix}_keys")
 
     def _expected(self, i: int, dialect: Dialect) -> str:
         """Return the rank, or its expectation where it is absent."""
@@ -81,8 +81,8 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class WaveView:
-    """The heights of waves, each times its slope."""
+class FourierView:
+    """The sum of Fourier features, each times its slope."""
 
     name: str
     view: FourierRegression
@@ -91,10 +91,12 @@ class WaveView:
     def write(self, query: Query) -> str:
         """The steps; how they are joined."""
         name, p = self.name, self.inputs.prefix
-        query.table(f"{name}_waves", {}, self._numbers())
+        query.table(f"{name}_features", {}, self._numbers())
         heights = f"({self._heights(query.dialect)}{query.dialect.barrier}) AS heights"
-        query.aside(f"{name}_scores", {"look": "look", **self._sums(query.dialect)}, f"{heights} GROUP BY look")
-        return f"JOIN {name}_scores ON {name}_scores.look = {p}_look"
+        query.cte(
+            f"{name}_scores", {"code_key": "code_key", **self._sums(query.dialect)}, f"{heights} GROUP BY code_key"
+        )
+        return f"JOIN {name}_scores ON {name}_scores.code_key = {p}_key"
 
     @property
     def lacks_all(self) -> str | None:
@@ -107,7 +109,7 @@ class WaveView:
 
     @property
     def _turning(self) -> list[int]:
-        """Levels that never varied turn no wave."""
+        """Return the angles without levels that never varied."""
         return [int(i) for i in np.flatnonzero(self.view.features.frequencies.any(axis=1))]
 
     @property
@@ -121,7 +123,7 @@ class WaveView:
         return {j: name for j, name in places if name is not None}
 
     def _numbers(self) -> dict[str, Floats]:
-        """Of each wave."""
+        """Return the columns of each feature."""
         turns = {f"f{i}": self.view.features.frequencies[i] for i in self._turning}
         if self._levels:
             turn, log_size = self.view.features.level_means()
@@ -131,10 +133,10 @@ class WaveView:
     def _heights(self, dialect: Dialect) -> str:
         turns = [f"f{i} * {self.inputs.names[i]}" for i in self._turning]
         angle = total(["phase", *turns, *(f"{name} * t{j}" for j, name in self._levels.items())])
-        columns = ["look", f"COS({angle}) AS height", *self._slopes]
+        columns = ["code_key", f"COS({angle}) AS height", *self._slopes]
         if self._is_damped:
             columns.append(f"{self._log_size(dialect)} AS log_size")
-        return f"SELECT {', '.join(columns)} FROM {self.inputs.prefix}_given CROSS JOIN {self.name}_waves"
+        return f"SELECT {', '.join(columns)} FROM {self.inputs.prefix}_given CROSS JOIN {self.name}_features"
 
     @property
     def _is_damped(self) -> bool:

@@ -1,4 +1,4 @@
-"""Columns of a table that tell nothing about other rows."""
+"""Columns that are dropped: constants and identifiers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..kernels.layouts import Floats
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
 
-# Bits of a column set aside that are worth a word.
-_REMARKABLE = 0.05
+# Bits of information from which a note is added on a dropped column.
+_MIN_BITS = 0.05
 
 
-def set_aside(statistics: TableStatistics, j: int) -> str:
-    """Why a column tells nothing, or only what no other row will repeat; empty if it may tell something."""
+def reason_to_drop(statistics: TableStatistics, j: int) -> str:
+    """Return why a column is dropped: it is constant, or an identifier; an empty string if it is not."""
     place, row = statistics.place(j), statistics.row_weight
     known = float((statistics.observed(j) / row).sum())
     if statistics.kinds[j] == "category":
@@ -29,21 +29,21 @@ def set_aside(statistics: TableStatistics, j: int) -> str:
     if len(cells.low) < 2 and (cells.low == cells.high).all():
         return "constant"
     if has_date_parts(statistics.names[j], dict.fromkeys(statistics.names)):
-        return ""  # days come one after the other, and go on like that
+        return ""  # consecutive days are not identifiers
     with np.errstate(over="ignore", invalid="ignore"):
         _, _, variance = statistics.moments.only(place).pooled()
     numbered = _is_numbering(cells._replace(count=cells.count / row), float(variance[0]), known)
     return "an identifier: the rows are numbered" if numbered else ""
 
 
-def despite(gained: Floats) -> str:
-    """A numbering may follow the order of a file, or be the ranks of a measurement: only its owner can tell."""
+def note_on_ranks(gained: Floats) -> str:
+    """Return a note for numbered rows: the numbers may be ranks of a measurement, which cannot be detected."""
     bits = float(gained) / np.log(2.0)
-    return f", though it would tell {bits:.2f} bits; if they are ranks, name a family" if bits >= _REMARKABLE else ""
+    return f", though it would tell {bits:.2f} bits; if they are ranks, name a family" if bits >= _MIN_BITS else ""
 
 
 def _is_numbering(cells: Cells, variance: float, known: float) -> bool:
-    """Whole numbers, none of them twice and few left out, spread evenly: a numbering, or a random part of it.
+    """Return whether a column is a numbering or a random part of it: distinct integers, evenly spread, with few gaps.
 
     Counts are in rows.
     """

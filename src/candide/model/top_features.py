@@ -1,4 +1,4 @@
-"""Which tokens speak most for which class."""
+"""The most informative tokens of each class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..data.arrays import as_array
-from ..families.terms import TokenLook
+from ..families.terms import FeatureSet
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse, TextRows
@@ -20,19 +20,19 @@ from .token_names import named
 if TYPE_CHECKING:
     from .classifier import Classifier
 
-# Tokens of a class that are looked at, for each that is asked for.
+# Candidates of a class for each token that is listed.
 _CANDIDATES = 5
-# Punctuation is listed only where it takes the probability of the class at least so far of the way to 1.
+# Punctuation is listed only if it raises the probability of the class at least this share of the way to 1.
 _TELLING_SIGN = 0.5
-# Tokens of a class and look whose names stay when the training texts go.
+# Tokens of a class and feature set whose names are kept when the sample is dropped.
 _KEPT = 20
 Names = dict[str, dict[int, str]]
 
 
-class Spoken(NamedTuple):
-    """Tokens of one look, one for each class that they may speak for."""
+class Candidates(NamedTuple):
+    """Candidate tokens of one feature set, each for one class."""
 
-    look: TokenLook
+    feature_set: FeatureSet
     coding: Coding
     classes: Array
     codes: Array
@@ -42,13 +42,13 @@ class Spoken(NamedTuple):
     bits: Floats  # for the class, against the mean of all
 
     @property
-    def speaks(self) -> Array:
-        """Whether a token is more frequent in the class than elsewhere, and the model takes it for evidence."""
+    def informative(self) -> Array:
+        """Whether a token is more frequent in the class than elsewhere, and raises its score."""
         return np.asarray((self.score > 0) & (self.bits > 0))
 
 
 def raised(probability: Floats, share: Floats | float) -> Floats:
-    """How far a probability of a class is from its share of all towards 1; below 0 where it is less than the share.
+    """Return how far a probability of a class is from its share of all towards 1; below 0 if it is less than that.
 
     >>> raised(np.array([0.25, 0.6, 1.0]), 0.2).round(4)
     array([0.0625, 0.5   , 1.    ])
@@ -57,67 +57,67 @@ def raised(probability: Floats, share: Floats | float) -> Floats:
 
 
 def identified(rate: Floats, rise: Floats) -> Floats:
-    """The share of a class that something identifies: has it, times how far it raises the probability of the class.
+    """Return the share of a class that a feature identifies: its rate times how far it raises the probability.
 
-    What many classes have in common raises the probability of each but little, however frequent it is.
+    A feature that many classes have in common raises the probability of each only a little.
     """
     return np.asarray(rate * np.maximum(rise, 0.0))
 
 
-def telling(model: Classifier, n: int, look: str | None, kernels: Kernels) -> Table:
-    """The ``n`` tokens of each class that identify most of its texts."""
+def top_features(model: Classifier, n: int, feature_set: str | None, kernels: Kernels) -> Table:
+    """Return the ``n`` tokens of each class that identify most of its texts."""
     likelihood: Any = model.likelihood
     assert isinstance(likelihood, TextLikelihood)
-    heard = _looks(model)
-    found = [_spoken(model, likelihood, i, n, kernels) for i in heard if look in (None, heard[i])]
+    used = _used_feature_sets(model)
+    found = [_candidate_tokens(model, likelihood, i, n, kernels) for i in used if feature_set in (None, used[i])]
     names = _names(model, found, kernels)
     rows: list[tuple[Any, ...]] = []
     for k, label in enumerate(model.classes.labels.tolist()):
-        of_class = [(one, i) for one in found for i in np.flatnonzero((one.classes == k) & one.speaks)]
+        of_class = [(one, i) for one in found for i in np.flatnonzero((one.classes == k) & one.informative)]
         listed = [(one, i) for one, i in of_class if one.rise[i] >= _TELLING_SIGN or _is_word(names, one, i)]
         best = sorted(listed, key=lambda pair: -pair[0].score[pair[1]])[:n]
         rows += [(label, one, i) for one, i in best]
     return _table(rows, names)
 
 
-def _is_word(names: Names, one: Spoken, i: Any) -> bool:
-    """Whether a token has a letter or a digit."""
-    return any(map(str.isalnum, names[one.look.name][int(one.codes[i])]))
+def _is_word(names: Names, one: Candidates, i: Any) -> bool:
+    """Return whether a token has a letter or a digit."""
+    return any(map(str.isalnum, names[one.feature_set.name][int(one.codes[i])]))
 
 
-def heavy_names(model: Classifier, kernels: Kernels) -> Names:
-    """Of the most telling hashed tokens of each look, by their codes; for when there are no texts to ask any more."""
+def top_token_names(model: Classifier, kernels: Kernels) -> Names:
+    """Return the names of the top hashed tokens of each feature set by code, for when the sample is dropped."""
     likelihood: Any = model.likelihood
     if not isinstance(likelihood, TextLikelihood):
         return {}
-    heard = [_spoken(model, likelihood, i, _KEPT, kernels) for i in _looks(model)]
-    return _names(model, [one for one in heard if isinstance(one.coding, Buckets)], kernels)
+    used = [_candidate_tokens(model, likelihood, i, _KEPT, kernels) for i in _used_feature_sets(model)]
+    return _names(model, [one for one in used if isinstance(one.coding, Buckets)], kernels)
 
 
 def all_names(a: Names, b: Names) -> Names:
-    """Of both; the second's where they differ."""
-    return {look: a.get(look, {}) | b.get(look, {}) for look in a | b}
+    """Return the names of both; those of the second where they differ."""
+    return {feature_set: a.get(feature_set, {}) | b.get(feature_set, {}) for feature_set in a | b}
 
 
-def _names(model: Classifier, found: list[Spoken], kernels: Kernels) -> Names:
-    """Names of tokens by look and code; those that nobody knows are called by their bucket."""
+def _names(model: Classifier, found: list[Candidates], kernels: Kernels) -> Names:
+    """Return the names of tokens by feature set and code; unknown ones are named after their bucket."""
     names: Names = {}
     for one in found:
-        codes, known = np.unique(one.codes), model.token_names.get(one.look.name, {})
+        codes, known = np.unique(one.codes), model.token_names.get(one.feature_set.name, {})
         rows = None if model.state.sample is None else model.state.sample.data
         texts = rows if isinstance(rows, TextRows) else None
-        tokens = named(one.look.recipe, one.coding, codes, texts, kernels)
+        tokens = named(one.feature_set.tokenizer, one.coding, codes, texts, kernels)
         pairs = zip(codes.tolist(), tokens, strict=True)
-        names[one.look.name] = {code: token or known.get(code, f"bucket {code}") for code, token in pairs}
+        names[one.feature_set.name] = {code: token or known.get(code, f"bucket {code}") for code, token in pairs}
     return names
 
 
-def _table(rows: list[tuple[Any, Spoken, Any]], names: Names) -> Table:
+def _table(rows: list[tuple[Any, Candidates, Any]], names: Names) -> Table:
     return Table(
         {
             "class": as_array([label for label, _, _ in rows], "class"),
-            "look": np.array([one.look.name for _, one, _ in rows], dtype=object),
-            "token": np.array([names[one.look.name][int(one.codes[i])] for _, one, i in rows], dtype=object),
+            "feature_set": np.array([one.feature_set.name for _, one, _ in rows], dtype=object),
+            "token": np.array([names[one.feature_set.name][int(one.codes[i])] for _, one, i in rows], dtype=object),
             "score": np.array([one.score[i] for _, one, i in rows]),
             "bits": np.array([one.bits[i] for _, one, i in rows]),
             "count": np.array([one.held[i] for _, one, i in rows]),
@@ -125,31 +125,33 @@ def _table(rows: list[tuple[Any, Spoken, Any]], names: Names) -> Table:
     )
 
 
-def _looks(model: Classifier) -> dict[int, str]:
-    """Places and names of the looks that are heard."""
+def _used_feature_sets(model: Classifier) -> dict[int, str]:
+    """Return the positions and names of the feature sets that have weights."""
     family: Any = model.family
-    names = {i: look.name for i, look in enumerate(family.looks)}
+    names = {i: feature_set.name for i, feature_set in enumerate(family.feature_sets)}
     views = None if model.fitted is None else model.fitted.views
     if not isinstance(views, StackedTokenViews):
         return {0: names[0]}
-    return {i: name for i, name in names.items() if name in views.without_unused().looks}
+    return {i: name for i, name in names.items() if name in views.without_unused().feature_sets}
 
 
-def _spoken(model: Classifier, likelihood: TextLikelihood, place: int, n: int, kernels: Kernels) -> Spoken:
+def _candidate_tokens(
+    model: Classifier, likelihood: TextLikelihood, place: int, n: int, kernels: Kernels
+) -> Candidates:
     views = None if model.fitted is None else model.fitted.views
-    look, sums = likelihood.family.looks[place], likelihood.statistics.looks[place]
+    feature_set, sums = likelihood.family.feature_sets[place], likelihood.statistics.feature_sets[place]
     counts = sums.counts if isinstance(views, StackedTokenViews) else likelihood.known.counts
     coding = sums.coding if isinstance(views, StackedTokenViews) else likelihood.known.coding
     classes, codes, count, rise = _candidates(counts.total, counts.rows, _CANDIDATES * n)
     rows = _one_token_each(codes, len(coding))
     if isinstance(views, StackedTokenViews):
-        pull = views.token_contributions(likelihood, look.name, rows, kernels)
+        contribution = views.token_contributions(likelihood, feature_set.name, rows, kernels)
     else:
-        pull = _pull(likelihood, rows, kernels)
-    own = (pull - pull.mean(axis=1, keepdims=True))[np.arange(len(codes)), classes]
+        contribution = _contribution(likelihood, rows, kernels)
+    own = (contribution - contribution.mean(axis=1, keepdims=True))[np.arange(len(codes)), classes]
     # Where a text counts a token more than once, a rate may be above 1.
     score = identified(np.minimum(count / np.maximum(counts.rows[classes], 1e-300), 1.0), rise)
-    return Spoken(look, coding, classes, codes, count, score, rise, own / np.log(2.0))
+    return Candidates(feature_set, coding, classes, codes, count, score, rise, own / np.log(2.0))
 
 
 def _one_token_each(codes: Array, n_codes: int) -> Sparse:
@@ -159,15 +161,15 @@ def _one_token_each(codes: Array, n_codes: int) -> Sparse:
     return Sparse.of(csr_array((ones, codes, places), shape=(len(codes), n_codes)))
 
 
-def _pull(likelihood: TextLikelihood, rows: Sparse, kernels: Kernels) -> Floats:
-    """What a token adds to the score of a text without any."""
+def _contribution(likelihood: TextLikelihood, rows: Sparse, kernels: Kernels) -> Floats:
+    """Return what a token adds to the score of a text without tokens."""
     offset, nothing = np.zeros(len(likelihood.statistics.rows)), replace(rows, values=np.zeros_like(rows.values))
     before, after = (likelihood.inner.scores(one, offset, kernels) for one in (nothing, rows))
     return np.asarray(after - before)
 
 
 def _candidates(total: Any, rows: Floats, n: int) -> tuple[Array, Array, Floats, Floats]:
-    """Of each class the ``n`` tokens that identify most of it: classes, codes, counts and how far they raise it."""
+    """Return the ``n`` tokens that identify most of each class: classes, codes, counts and their rise."""
     everywhere = np.asarray(total.sum(axis=0), dtype=np.float64).ravel()
     share = rows / max(float(rows.sum()), 1e-300)
     kept: list[tuple[Array, Floats, Floats]] = []
@@ -184,15 +186,15 @@ def _candidates(total: Any, rows: Floats, n: int) -> tuple[Array, Array, Floats,
 
 
 def _of_class(total: Any, place: int) -> tuple[Array | None, Floats]:
-    """Codes (None for all) and counts of a class, as they lie in memory."""
+    """Return codes (None for all) and counts of a class, as they lie in memory."""
     if isinstance(total, np.ndarray):
         return None, np.asarray(total[place], dtype=np.float64)
-    stretch = slice(*total.indptr[place : place + 2].tolist())
-    return total.indices[stretch], np.asarray(total.data[stretch], dtype=np.float64)
+    span = slice(*total.indptr[place : place + 2].tolist())
+    return total.indices[span], np.asarray(total.data[span], dtype=np.float64)
 
 
 def _largest(gain: Floats, n: int) -> Array:
-    """Places of the ``n`` largest, these first; among equals those that come first."""
+    """Return the positions of the ``n`` largest in descending order; among equals the first ones."""
     if len(gain) <= n:
         return np.argsort(-gain, kind="stable")
     least = np.partition(gain, len(gain) - n)[len(gain) - n]

@@ -41,14 +41,18 @@ def intervals(model: Classifier, column_names: Array, level: float) -> Table:
 def bayes_factors(model: Classifier, column_names: Array) -> Table:
     """Per column: is it better explained by one distribution per class, or by one for all classes?"""
     statistics, family = model.state.statistics, model.family
-    apart = family.log_evidence(statistics)
+    apart = family.log_marginal_likelihood(statistics)
     if _differs_by_class(family.prior):
         raise ParameterError(
             "a Bayes factor compares classes under one prior, and this model has a prior for each class; give one for "
             "all classes"
         )
-    alone = family.log_evidence(statistics.together())
-    columns = {"log_evidence": apart, "log_evidence_alone": alone, "log_bayes_factor": apart - alone}
+    alone = family.log_marginal_likelihood(statistics.together())
+    columns = {
+        "log_marginal_likelihood": apart,
+        "log_marginal_likelihood_alone": alone,
+        "log_bayes_factor": apart - alone,
+    }
     return Table({"column": named(np.arange(len(apart)), column_names), **columns})
 
 

@@ -1,4 +1,4 @@
-"""Rows without a label: left out and counted, or refused."""
+"""Labels of rows: read, counted where they are missing, and compared with the classes of a model."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..data.arrays import as_array
 from ..data.containers import count_rows, take_rows
-from ..data.labeled_rows import is_unlabeled
-from ..exceptions import InputError, warn
+from ..data.index import Index
+from ..data.labeled_rows import LabeledRows, is_unlabeled, read_labels, read_weights
+from ..exceptions import InputError, ParameterError, warn
+from ..kernels import Kernels
 from ..specs import Spec
+from ..statistics.hashing import group_hashes
 
 
 class NoLabels(InputError):
@@ -84,3 +88,34 @@ class LabelFilter:
         if self.n_unlabeled:
             warn(f"{self.n_unlabeled} rows without a label were left out")
             self.n_unlabeled = 0
+
+
+def drop_unlabeled(spec: Spec, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
+    """Return the rows that have a label, to be scored; the others are counted in a warning."""
+    labeled = LabelFilter(spec, learning=False)
+    X, y, sample_weight = labeled.drop(*spec.split_label(X, y), sample_weight)
+    labeled.warn()
+    return X, y, sample_weight
+
+
+def with_labels(data: Any, y: Any, sample_weight: Any, groups: Any, kernels: Kernels) -> LabeledRows:
+    """Return encoded rows with their classes, weights and groups."""
+    classes, positions = read_labels(one_dimensional(y), data.n_rows, kernels)
+    weight = read_weights(sample_weight, data.n_rows)
+    return LabeledRows(data, classes, positions, weight, group_hashes(groups, data.n_rows))
+
+
+def one_dimensional(y: Any) -> Any:
+    """Return labels; a table of one column becomes an array."""
+    if y is not None and type(y) is not np.ndarray:
+        y = as_array(y, "y")
+    return y.ravel() if y is not None and y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def check_declared(declared: Index, n_given: int, known: Index) -> None:
+    """Raise an error if declared classes are not those that a model has."""
+    if declared != known or len(declared) != n_given:
+        raise ParameterError(
+            f"classes={declared.labels!r} is not the same as on last call to partial_fit, which knew "
+            f"{known.labels!r}; leave classes out to let new ones join"
+        )

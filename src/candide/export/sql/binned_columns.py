@@ -1,7 +1,7 @@
-"""Rows as views see them: codes, slots and points of columns, each made once and known by a short name.
+"""The inputs of views as columns of a query: codes, slots and points of columns, each computed once under a short name.
 
-Rows have no number that all databases agree on. Views of pairs and triples and waves, which are worked out in tables
-beside the rows, need none: what they say depends on codes alone, so rows are known by these, side by side in one text.
+Rows have no number that all databases agree on. Views of pairs, triples and Fourier features, which are computed in
+separate tables, need none: their scores depend on codes alone, so rows are joined by a key that concatenates these.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .expressions import clipped_between, picked
 
 
 @dataclass
-class Looks:
+class BinnedColumns:
     """What views ask of the columns, gathered while a query is thought out."""
 
-    look: TableBinning
+    binning: TableBinning
     cells: Cells
     codes: Codes
     points: dict[str, str] = field(default_factory=dict)
 
     def lacks(self, i: int) -> str | None:
         """A name that is 1 where a column is not given, else 0; None where nulls are values."""
-        column = self.look.columns[i]
-        if self.look.nulls is None or self.look.nulls[column.column]:
+        column = self.binning.columns[i]
+        if self.binning.nulls is None or self.binning.nulls[column.column]:
             return None
         labels = None if column.is_number else ([] if column.labels is None else column.labels.tolist())
         return self.cells.lacks(column.column, labels)
@@ -39,7 +39,7 @@ class Looks:
     @property
     def numbers(self) -> Array:
         """Places of the number columns among the codes."""
-        return np.array([i for i, column in enumerate(self.look.columns) if column.is_number], dtype=np.int64)
+        return np.array([i for i, column in enumerate(self.binning.columns) if column.is_number], dtype=np.int64)
 
     def coordinates(self, coordinates: Coordinates) -> list[str]:
         """The names of points."""
@@ -63,7 +63,7 @@ class Looks:
             for slot, j in enumerate(columns)
         ]
 
-    def know_by(self, name: str, codes: Sequence[str]) -> None:
+    def add_key(self, name: str, codes: Sequence[str]) -> None:
         """A text of the codes of a row."""
         kind = self.cells.dialect.text_type
         self.points[name] = " || ',' || ".join(f"CAST({code} AS {kind})" for code in codes)
@@ -77,7 +77,7 @@ class Looks:
         return name
 
     def _clipped(self, coordinates: ClippedCoordinates, place: int, n: int) -> str:
-        numbers = [column.column for column in self.look.columns if column.is_number]
+        numbers = [column.column for column in self.binning.columns if column.is_number]
         x, number = self.cells.number(numbers[n]), self.cells.dialect.number
         inside = clipped_between(x, coordinates.low[place], coordinates.high[place], self.cells.dialect)
         away = f"({inside} - {number(coordinates.mean[place])}) / {number(coordinates.deviation[place])}"
@@ -85,11 +85,11 @@ class Looks:
 
     def _code(self, i: int) -> str:
         """The code of a column as views see it."""
-        return self._coded(f"k{i}", i, np.arange(self.look.columns[i].size + 2))
+        return self._coded(f"k{i}", i, np.arange(self.binning.columns[i].size + 2))
 
     def _coded(self, name: str, i: int, codes: Array) -> str:
         """What a map makes of a column's codes; the last two are those of missing and of unseen values."""
-        column: ColumnBinning = self.look.columns[i]
+        column: ColumnBinning = self.binning.columns[i]
         *_, missing, unseen = codes.tolist()
         if self.lacks(i) is not None:
             missing = -1
@@ -100,6 +100,6 @@ class Looks:
         return self.codes.of_labels(name, found, codes[:-2].tolist(), missing, str(unseen))
 
 
-def distinct(look: str, names: Sequence[str], source: str) -> tuple[dict[str, str], str]:
-    """Columns and source of a step with the different looks, and what rows that look so have in common."""
-    return {"look": look, **{name: f"MIN({name})" for name in names}}, f"{source} GROUP BY {look}"
+def distinct(key: str, names: Sequence[str], source: str) -> tuple[dict[str, str], str]:
+    """Return columns and source of a step with the distinct keys, and what rows of a key have in common."""
+    return {"code_key": key, **{name: f"MIN({name})" for name in names}}, f"{source} GROUP BY {key}"

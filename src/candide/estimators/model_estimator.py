@@ -1,0 +1,392 @@
+"""scikit-learn's interface over a ``Model``: learning, predicting, fitted attributes and tags."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .. import training
+from ..clusters import cluster_of
+from ..data.arrays import as_array, as_frame
+from ..data.index import encode
+from ..data.labeled_rows import label_array
+from ..exceptions import CandideError, InputError, MergeError, warn
+from ..kernels import Kernels
+from ..kernels.layouts import Array, Floats
+from ..model.labels import check_declared, drop_unlabeled
+from ..model.model import Model
+from ..specs import Spec
+from ..specs.schema import Schema
+from ..training.roles import is_source
+
+# Parameters that apply at once; all others apply when rows are learned next.
+_APPLIED_AT_ONCE = ("n_threads", "unlabeled", "compute_loo", "absent")
+
+
+def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn a MemoryError into an error that says what takes the memory."""
+
+    @functools.wraps(method)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        except MemoryError as error:
+            raise InputError(
+                f"{type(self).__name__}.{method.__name__} needs more memory than there is ({error}); a model takes "
+                "memory for each class and column; pass fewer columns, or rows in chunks"
+            ) from error
+
+    return wrapped
+
+
+class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier of scikit-learn that holds the constructor parameters and, once fitted, a ``Model`` in ``model_``.
+
+    An error in a method that learns leaves the estimator as it was.
+    """
+
+    model_: Model
+    _spec_type: ClassVar[type[Spec]]
+    # Whether columns are checked by scikit-learn's rules for names.
+    _checks_names: ClassVar[bool] = True
+    _positive_only: ClassVar[bool] = False
+    _poor_score: ClassVar[bool] = False
+    # Tags of the input, where they differ from those of most.
+    _input_tags: ClassVar[dict[str, bool]] = {}
+
+    # Learning.
+
+    @_explaining_memory_errors
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the model to rows ``X`` with labels ``y``. What was learned before is discarded.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns), or an iterator of chunks
+            NaN, None and nulls are missing values: ignored cell by cell. Without ``y``, an iterator (a generator, say)
+            that yields ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``; the model is that of
+            all rows, few of which are in memory at once. The same holds for a source of ``candide.read``.
+        y : array of shape (n_rows,)
+            Class labels: numbers, strings or booleans.
+        sample_weight : array of shape (n_rows,), optional
+            A row of weight k counts as k copies of it.
+        groups : array of shape (n_rows,), optional
+            Rows of one group (a customer, a thread, a patient) are left out together wherever rows are left out: in
+            ``loo_``, in choices, stacking weights and calibration. None and NaN: the row is in no group.
+        """
+        self._check_names(X, reset=True)
+        self.model_ = training.train(self._spec(), X, _labels(y), sample_weight, groups)
+        return self
+
+    @_explaining_memory_errors
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn further rows. Any sequence of calls, then ``refit``, gives the model that ``fit`` gives on all rows.
+
+        Counts change at once. What is estimated from rows left out is fitted again here once a tenth of the weight
+        has changed (``staleness_``).
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As in ``fit``.
+        classes : array, optional
+            All classes there will be. Without it, new classes are added as they appear; with it, in the first call,
+            any other label is an error.
+        """
+        spec, y = self._spec(), _labels(y)
+        if not self.__sklearn_is_fitted__():
+            self._check_names(X, reset=True)
+            self.model_ = training.train(spec, X, y, sample_weight, groups, classes=classes, more_to_come=True)
+            return self
+        if classes is not None:
+            declared = encode(label_array(classes), Kernels(self.n_threads))[0]
+            check_declared(declared, len(np.asarray(classes)), self.model_.classifier.classes)
+        self._check_names(X)
+        self.model_ = training.learn(self.model_, spec, X, y, sample_weight, groups)
+        return self
+
+    @_explaining_memory_errors
+    def merge(self, other: Self) -> Self:
+        """Add what another model has learned, as if this one had learned those rows too. Changes this model.
+
+        Classes and categories that differ are aligned. Returns ``self``; ``candide.merge`` changes no model.
+        """
+        check_is_fitted(self)
+        if not isinstance(other, ModelEstimator) or type(other).__name__ != type(self).__name__:
+            package = "" if isinstance(other, ModelEstimator) else f"{type(other).__module__}."
+            raise MergeError(
+                f"a {type(self).__name__} cannot absorb a {package}{type(other).__name__}; merge models of one kind"
+            )
+        check_is_fitted(other)
+        self.model_ = self.model_.merge(other.model_)
+        return self
+
+    @_explaining_memory_errors
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Remove rows that were learned, as if they had never been seen. Changes this model.
+
+        They are removed from the counts and from the rows kept at once, and from what was estimated from many rows
+        with the next ``refit``.
+
+        Exact for counts; means and variances to rounding. A removal that would make a count negative is refused as a
+        whole. Where training rows are kept (``keep_sample=True``), so is a row that is not among them although its
+        hash says that it would be; else rows that were never learned but fit into the counts are not detected. After
+        ``discount``, pass the rows' discounted weight. ``groups`` distinguish equal rows, and may be left out.
+        """
+        check_is_fitted(self)
+        self._check_names(X)
+        self.model_ = training.forget(self.model_, self._spec(), X, _labels(y), sample_weight, groups)
+        return self
+
+    @_explaining_memory_errors
+    def discount(self, factor: float) -> Self:
+        """Multiply the weight of everything learned so far by ``factor`` (0 to 1), so that newer rows count more."""
+        check_is_fitted(self)
+        self.model_ = self.model_.discount(factor)
+        return self
+
+    def refit(self) -> Self:
+        """Estimate again, with the parameters of now, what is estimated from the training rows kept.
+
+        These are column models, stacking weights, calibration and refinement. ``fit`` ends with this. ``partial_fit``,
+        ``forget`` and ``merge`` do it once a tenth of the weight has changed; until then they update the counts alone.
+        After ``refit`` the model is the one that a single ``fit`` on the same rows gives.
+        """
+        check_is_fitted(self)
+        self.model_ = self.model_.refit(self._spec())
+        return self
+
+    # Predicting.
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable class of each row; the first in order among equals."""
+        return training.predict(self._fitted(X), "predict", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the classes, in the order of ``classes_``, ``(n_rows, n_classes)``."""
+        return training.predict(self._fitted(X), "predict_proba", X)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of ``predict_proba``."""
+        return training.predict(self._fitted(X), "predict_log_proba", X)
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log p(x, class) of each row and class, up to a term that all classes share; never calibrated."""
+        return self._fitted(X).predict_joint_log_proba(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of rows that are predicted right; for a source of ``candide.read``, without ``y``."""
+        model = self._fitted(X)
+        if cluster_of(X) is not None or is_source(X):
+            return training.score(model, X, y, sample_weight)
+        X, y, sample_weight = drop_unlabeled(model.spec, X, y, sample_weight)
+        try:
+            return float(super().score(X, as_array(y, "y") if isinstance(y, (list, tuple)) else y, sample_weight))
+        except CandideError:
+            raise
+        except ValueError as error:
+            raise InputError(f"{error}; pass labels like those of classes_, one for each row") from None
+
+    def decide(self, X: Any, costs: Any = None, abstain: float | None = None, unsure: Any = "unsure") -> Array:
+        """Return the decision of least expected cost for each row, or ``unsure``.
+
+        Parameters
+        ----------
+        costs : array of shape (n_classes, n_classes) or dict, optional
+            ``costs[i, j]`` is the cost of deciding for class ``j`` where class ``i`` is true, in the order of
+            ``classes_``; or ``{(true, decision): cost}``, where other mistakes cost 1. By default every mistake
+            costs 1.
+        abstain : float, optional
+            Without ``costs``: the least probability of a decision. With ``costs``: the cost of no decision.
+        unsure : label, default "unsure"
+            What is returned for no decision.
+
+        Examples
+        --------
+        >>> from candide import BernoulliNB
+        >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 0]], ["spam", "spam", "ham", "ham"])
+        >>> model.decide([[1, 0], [0, 1]], abstain=0.9).tolist()
+        ['unsure', 'unsure']
+        >>> model.decide([[1, 0]], costs={("ham", "spam"): 10}).tolist()        # a lost message is worse than an ad
+        ['ham']
+        """
+        return self._fitted(X).decide(X, costs, abstain, unsure)
+
+    def predict_set(self, X: Any, coverage: float = 0.9, by_class: bool = False) -> Array:
+        """Return sets of classes that hold the true class in about ``coverage`` of all rows (conformal prediction).
+
+        Thresholds come from training rows, each scored by a model that has not seen it. The coverage is approximate,
+        and holds for rows like those of training. Needs training rows (``keep_sample=True``).
+
+        Parameters
+        ----------
+        coverage : float, default 0.9
+            The share of rows whose set holds the true class.
+        by_class : bool, default False
+            Make it hold for the rows of each class, not only overall.
+
+        Returns
+        -------
+        bool array of shape (n_rows, n_classes)
+            In the order of ``classes_``; the most probable class is always in.
+        """
+        return self._fitted(X).predict_set(X, coverage, by_class)
+
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Draw ``n`` rows from the model: ``(X, y)``."""
+        return self._fitted().sample(n, random_state)
+
+    def with_class_prior(self, class_prior: Any) -> Self:
+        """Return a copy of the model for rows among which the classes have other shares than in training.
+
+        ``class_prior``: probabilities in the order of ``classes_``, a dict by label, or "uniform". Exact: the columns
+        are not touched. Where probabilities are calibrated, the change comes after the calibration.
+        """
+        return self._copy(self._fitted().with_class_prior(class_prior))
+
+    def adapt_class_prior(self, X: Any) -> Self:
+        """Return a copy with the class prior of unlabeled rows ``X``, estimated by EM on their probabilities."""
+        return self._copy(self._fitted(X).adapt_class_prior(X))
+
+    # What was learned.
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of training."""
+        return self._fitted().schema.n_features
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """The names of the columns of training, where all are strings."""
+        names = self._fitted().schema.feature_names
+        if names is None:
+            raise AttributeError(f"this {type(self).__name__} was fitted on columns without names")
+        return np.array(names, dtype=object)
+
+    @property
+    def classes_(self) -> Array:
+        """The class labels in sorted order."""
+        return read_only(self._fitted().classes)
+
+    @property
+    def class_count_(self) -> Floats:
+        """The weight of the rows of each class."""
+        return read_only(self._fitted().class_count)
+
+    @property
+    def class_prior_(self) -> Floats:
+        """p(class), fitted or given, class weights included."""
+        return read_only(self._fitted().classifier.class_prior)
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """log p(class)."""
+        return read_only(self._fitted().classifier.log_prior)
+
+    @property
+    def prior_(self) -> Any:
+        """The prior of the parameters, with chosen pseudo-counts; None for maximum likelihood."""
+        family = self._fitted().classifier.family
+        return None if family.estimate == "mle" else family.prior
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters, p(class) included."""
+        return self._fitted().classifier.n_parameters
+
+    @property
+    def calibration_(self) -> dict[str, Any]:
+        """The numbers of the calibration by name: its temperature, biases or curves. Empty without one."""
+        return self._fitted().calibration
+
+    # For scikit-learn.
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self._positive_only
+        tags.classifier_tags.poor_score = self._poor_score
+        for name, value in {"sparse": True, "allow_nan": True, **self._input_tags}.items():
+            setattr(tags.input_tags, name, value)
+        return tags
+
+    def _spec(self) -> Spec:
+        """Return the constructor parameters as a spec. Parameters that a subclass adds are left out."""
+        kind = self._spec_type
+        return kind(**{field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)})
+
+    def _fitted(self, X: Any = None) -> Model:
+        """Return the model, after a check of the names of the columns of ``X``."""
+        try:
+            model: Model = vars(self)["model_"]
+        except KeyError:
+            check_is_fitted(self)
+            raise
+        if X is not None:
+            self._check_names(X)
+        spec = model.spec
+        changed = {
+            name: getattr(self, name)
+            for name in _APPLIED_AT_ONCE
+            if hasattr(self, name) and getattr(spec, name, None) is not getattr(self, name)
+        }
+        return replace(model, spec=replace(spec, **changed)) if changed else model
+
+    def _check_names(self, X: Any, *, reset: bool = False) -> None:
+        """Check the names of columns by scikit-learn's rules. Arrays have none, and the check is slow."""
+        if not self._checks_names or cluster_of(X) is not None or is_source(X):
+            return
+        named = not reset and self.model_.schema.feature_names is not None
+        frame = None if isinstance(X, (np.ndarray, list, tuple)) else as_frame(X)
+        if (frame is not None and frame.columns) or (named and isinstance(X, np.ndarray)):
+            validate_data(BaseEstimator() if reset else self, X, reset=reset, skip_check_array=True)
+
+    def _check_alpha(self) -> Any:
+        """Return the pseudo-counts as they are used. scikit-learn's tests of its own classes call this."""
+        spec: Any = self._spec()
+        return spec._checked_alpha(self.model_.schema if self.__sklearn_is_fitted__() else Schema(0))
+
+    def _given_names(self) -> Array | None:
+        """Return the names of the columns of training, if they have any."""
+        return getattr(self, "feature_names_in_", None)
+
+    def _copy(self, model: Model) -> Self:
+        """Return an estimator with the same parameters and another model."""
+        other = object.__new__(type(self))
+        other.__dict__.update(vars(self))
+        other.model_ = model
+        return other
+
+
+def _labels(y: Any) -> Any:
+    """Return labels; a table of one column becomes an array, with scikit-learn's warning."""
+    if cluster_of(y) is not None:
+        return y
+    nested = isinstance(y, (list, tuple)) and len(y) > 0 and isinstance(y[0], (list, tuple))
+    if not nested and getattr(y, "ndim", 1) != 2:
+        return y
+    values = y if type(y) is np.ndarray else as_array(y, "y")
+    if values.ndim != 2 or values.shape[1] != 1:
+        return y
+    warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+        "(n_samples,), for example using ravel().",
+        DataConversionWarning,
+    )
+    return values.ravel()
+
+
+def read_only(array: Array) -> Array:
+    """Return a view that cannot be written to: a fitted model changes by learning alone."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
