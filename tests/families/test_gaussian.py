@@ -185,10 +185,11 @@ def test_rows_left_out_in_parts(monkeypatch, settings, shared):
     """Few cells at a time give the same scores."""
     family = Gaussian(shared=shared, **settings)
     whole = left_out(family, ROWS, CLASSES, None)
-    for module in (gaussian_left_out, gaussian_likelihood):
-        monkeypatch.setattr(module, "CELLS", 4)
-    parts = left_out(family, ROWS, CLASSES, None)
-    np.testing.assert_allclose(parts.finite, whole.finite, rtol=1e-12)
+    for n_cells in (4, 8):
+        for module in (gaussian_left_out, gaussian_likelihood):
+            monkeypatch.setattr(module, "CELLS", n_cells)
+        parts = left_out(family, ROWS, CLASSES, None)
+        np.testing.assert_allclose(parts.finite, whole.finite, rtol=1e-12)
 
 
 @every("settings", SETTINGS)
