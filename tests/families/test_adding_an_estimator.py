@@ -15,7 +15,7 @@ from sklearn.base import clone
 import candide
 from candide import diagnostics, estimators, specs
 from candide.exceptions import ForgetError
-from candide.families import FAMILIES, Family
+from candide.families import FAMILIES
 from candide.storage import registry
 from candide.storage.validation import model as validation
 
@@ -33,14 +33,16 @@ X[::11, 0] = np.nan
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the entries that the page lists, as if the files were in ``src``."""
     # A line in FAMILIES, which has these effects when the registry of model files is imported.
-    monkeypatch.setitem(FAMILIES, "geometric", Geometric)
-    monkeypatch.setitem(registry.CLASSES, "geometric family", Geometric)
-    monkeypatch.setitem(registry.NAMES, Geometric, "geometric family")
-    monkeypatch.setitem(registry.IMPLEMENTATIONS, Family, (*registry.IMPLEMENTATIONS[Family], Geometric))
+    reference, family = f"{Geometric.__module__}:Geometric", registry.DECLARED["Family"]
+    monkeypatch.setitem(FAMILIES, "geometric", "Geometric")
+    monkeypatch.setitem(registry.COLUMN_FAMILIES, "geometric family", reference)
+    monkeypatch.setitem(registry.CLASSES, "geometric family", reference)
+    monkeypatch.setitem(registry.NAMES, reference, "geometric family")
+    monkeypatch.setattr(family, "names", (*family.names, "geometric family"))
     # A line in SPECS for ``specs/geometric.py``, one in KINDS, and the public name.
     monkeypatch.setitem(sys.modules, "candide.specs.geometric", geometric)
     monkeypatch.setitem(specs.SPECS, "GeometricNB", "geometric")
-    monkeypatch.setitem(validation.KINDS, "GeometricNB", Geometric)
+    monkeypatch.setitem(validation.KINDS, "GeometricNB", "geometric family")
     monkeypatch.setattr(estimators, "GeometricNB", GeometricNB, raising=False)
 
 
