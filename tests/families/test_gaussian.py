@@ -130,15 +130,15 @@ def test_known_variance(estimate):
 def test_what_is_taken_from_all_classes_is_taken_once():
     family = Gaussian(var_smoothing=0.1)
     statistics = family.observe(batch(), KERNELS)
-    settled = family.settle(statistics)
-    assert settled.settle(statistics.discount(0.5)) is settled
-    assert settled.overall.floor == pytest.approx(0.1 * VARIANCE.max(), rel=1e-14)
-    assert settled.prior is None
-    np.testing.assert_allclose(settled.overall.mean, MEAN, rtol=1e-14)
-    other = Gaussian(estimate="mean").settle(statistics)
+    resolved = family.resolve(statistics)
+    assert resolved.resolve(statistics.discount(0.5)) is resolved
+    assert resolved.overall.floor == pytest.approx(0.1 * VARIANCE.max(), rel=1e-14)
+    assert resolved.prior is None
+    np.testing.assert_allclose(resolved.overall.mean, MEAN, rtol=1e-14)
+    other = Gaussian(estimate="mean").resolve(statistics)
     assert other.overall.floor == 0.0
     np.testing.assert_allclose(other.prior.scale, 0.5 * VARIANCE, rtol=1e-14)
-    assert Gaussian(estimate="mean", prior=PRIOR).settle(statistics).prior is PRIOR
+    assert Gaussian(estimate="mean", prior=PRIOR).resolve(statistics).prior is PRIOR
 
 
 ROWS = np.array([[1.0, 4.0], [2.0, 6.0], [6.0, 5.0], [0.0, 2.0], [1.0, 8.0], [5.0, np.nan], [7.0, 3.0], [3.0, 1.0]])
@@ -153,19 +153,19 @@ SETTINGS = [
 def left_out(family, x, y, weight, offset=OFFSET[:2]):
     rows = Batch(Dense.of(x), y, weight, 2)
     statistics = family.observe(rows, KERNELS)
-    settled = family.settle(statistics)
-    return settled.left_out(rows, statistics, settled.likelihood(statistics), offset, KERNELS)
+    resolved = family.resolve(statistics)
+    return resolved.left_out(rows, statistics, resolved.likelihood(statistics), offset, KERNELS)
 
 
 def refitted(family, x, y, weight, offset=OFFSET[:2]):
     """Scores of each row by a model of the other rows; what is taken from all classes stays."""
     w = np.ones(len(x)) if weight is None else weight
-    settled = family.settle(family.observe(Batch(Dense.of(x), y, weight, 2), KERNELS))
+    resolved = family.resolve(family.observe(Batch(Dense.of(x), y, weight, 2), KERNELS))
     out = np.empty((len(x), 2))
     for i in range(len(x)):
         others = np.arange(len(x)) != i
         statistics = family.observe(Batch(Dense.of(x[others]), y[others], w[others], 2), KERNELS)
-        out[i] = settled.likelihood(statistics).scores(Dense.of(x[[i]]), offset, KERNELS)[0]
+        out[i] = resolved.likelihood(statistics).scores(Dense.of(x[[i]]), offset, KERNELS)[0]
     return out
 
 
@@ -200,7 +200,7 @@ def test_an_outlier_left_out_takes_no_digits_with_it(settings, shared):
     x[2, 0], x[5, 1] = 1e9, -1e9
     family = Gaussian(shared=shared, **settings)
     if "prior" not in settings:
-        family = family.settle(family.observe(Batch(Dense.of(ROWS), CLASSES, None, 2), KERNELS))
+        family = family.resolve(family.observe(Batch(Dense.of(ROWS), CLASSES, None, 2), KERNELS))
     found, expected = left_out(family, x, CLASSES, None), refitted(family, x, CLASSES, None)
     np.testing.assert_allclose(found.finite, expected, rtol=1e-6)
 
@@ -231,10 +231,10 @@ def test_points_left_out(shared):
         x[2] = 3.0
     family = Gaussian(shared=shared, var_smoothing=0.0)
     found = left_out(family, x, y, None)
-    settled = family.settle(family.observe(Batch(Dense.of(x), y, None, 2), KERNELS))
+    resolved = family.resolve(family.observe(Batch(Dense.of(x), y, None, 2), KERNELS))
     for i in range(len(x)):
         others = np.arange(len(x)) != i
-        likelihood = settled.likelihood(family.observe(Batch(Dense.of(x[others]), y[others], None, 2), KERNELS))
+        likelihood = resolved.likelihood(family.observe(Batch(Dense.of(x[others]), y[others], None, 2), KERNELS))
         one = Dense.of(x[[i]])
         np.testing.assert_allclose(found.finite[i], likelihood.scores(one, OFFSET[:2], KERNELS)[0], rtol=1e-12)
         limits = likelihood.limits(one, KERNELS) or [np.zeros((1, 2)), np.zeros((1, 2))]
