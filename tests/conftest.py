@@ -9,7 +9,6 @@ HYPOTHESIS_PROFILE=explore many and new ones.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import importlib.util
 import os
@@ -53,8 +52,6 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.freeze()  # nor is it searched during and after the tests
-        atexit.register(gc.unfreeze)
         gc.enable()
 
 
