@@ -186,7 +186,7 @@ def test_predicting_fits_nothing(case: str, monkeypatch: pytest.MonkeyPatch, tmp
     def refuse(*_: Any) -> Any:
         raise AssertionError("a prediction fitted something")
 
-    monkeypatch.setattr(classifier, "fit_blend", refuse)
+    monkeypatch.setattr(classifier, "fit_on_sample", refuse)
     for one in (model, loaded, learned, forgotten, joined, discounted, elsewhere):
         assert np.isfinite(one.predict_proba(rows(X, np.arange(5)))).all()
 
