@@ -11,7 +11,7 @@ import pytest
 from cli.terminal import MESSAGES, done
 
 import candide
-from candide.model import classifier
+from candide.model import out_of_fold
 
 
 def lines() -> list[list[str]]:
@@ -72,7 +72,7 @@ def test_an_update_makes_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise AssertionError("rows were scored left out")
 
     with monkeypatch.context() as patch:
-        patch.setattr(classifier, "out_of_fold", refuse)
+        patch.setattr(out_of_fold, "score_out_of_fold", refuse)
         assert stored.loo_.n_rows > 0  # of a model that has not changed it is in the file
         done("update", model, some, "-q")
         changed = candide.load(model)

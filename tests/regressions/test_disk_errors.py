@@ -18,6 +18,7 @@ import pytest
 from cli.terminal import Ran, command, done, run
 
 import candide
+from candide.cli import reading
 from candide.cli.interrupt import Terminated, terminable
 from candide.sources import source as source_module
 
@@ -172,7 +173,7 @@ def test_a_model_without_permission_is_no_wrong_usage(folder: Path, monkeypatch:
     def forbidden(path: Path, *_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "open", forbidden)
+    monkeypatch.setattr(reading, "open", forbidden, raising=False)
     refused(run("show", folder / "m.candide"), folder / "m.candide", "there is no permission", "change the permissions")
 
 

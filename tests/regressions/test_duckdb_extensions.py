@@ -31,7 +31,7 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, bool]]:
         found.append(dict(zip(names, connection.execute(f"SELECT {asked}").fetchall()[0], strict=True)))
         return connection
 
-    monkeypatch.setattr(duckdb, "connect", connect)
+    monkeypatch.setattr("duckdb.connect", connect)
     return found
 
 
