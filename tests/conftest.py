@@ -39,7 +39,7 @@ NEEDS = {
 }
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=25, suppress_health_check=_QUIET)
-settings.register_profile("fast", settings.get_profile("ci"), max_examples=12)
+settings.register_profile("fast", settings.get_profile("ci"), max_examples=8)
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_QUIET)
 settings.register_profile("sanitize", settings.get_profile("ci"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
