@@ -98,7 +98,7 @@ def test_a_posterior_without_a_mean_takes_the_overall_variance():
     assert not np.isclose(found[shape > 1], overall[shape > 1]).any()
 
 
-def test_a_column_that_nobody_observed_has_the_prior_precision():
+def test_a_column_without_values_has_the_prior_precision():
     nothing = np.column_stack([X[:, 0], np.full(len(X), np.nan)])
     found = fitted(x=nothing, prior=NormalInverseGamma(2.0, 0.5, 0.75, 3.0), estimate="mean")
     np.testing.assert_allclose(found.variance[:, 1], 3.0 / 0.75, rtol=1e-15)

@@ -13,7 +13,7 @@ from candide.priors import Dirichlet
 from candide.statistics import Counts
 
 KERNELS = Kernels(1)
-# Class 1 lacks words 0 and 2, nobody has word 3, class 2 has no words at all.
+# Class 1 lacks words 0 and 2, no class has word 3, class 2 has no words at all.
 TOTAL = np.array([[3.0, 1.0, 0.5, 0.0], [0.0, 5.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
 ROWS = np.array([2.0, 1.0, 0.0])
 X = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 2.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 3.0], [0.0] * 4])
