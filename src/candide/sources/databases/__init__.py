@@ -1,5 +1,5 @@
 """Rows in databases: counted where they are."""
 
-from .fitting import fit_sql
+from .fit_sql import fit_sql
 
 __all__ = ["fit_sql"]

@@ -9,13 +9,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..exceptions import InputError, MissingPackage, ParameterError
-from ..sources.database import DatabaseUri, is_database_uri, parse_database_uri
-from ..sources.duckdb_engine import extension_settings, identifier
-from .database import Database, explained
-from .duckdb import ROWS, DuckDB
-from .postgres import Postgres
-from .sqlite import Sqlite
+from ...exceptions import InputError, MissingPackage, ParameterError
+from ..database import DatabaseUri, is_database_uri, parse_database_uri
+from ..duckdb_engine import extension_settings, identifier
+from .dialects import ROWS, Database, DuckDB, Postgres, Sqlite, explained
 
 # Dialects by name, and by the package of a connection.
 DIALECTS: dict[str, Callable[[Any], Database]] = {"duckdb": DuckDB, "postgres": Postgres, "sqlite": Sqlite}

@@ -1,36 +1,116 @@
-"""Which sums the database makes, which are made of cells that it sends, and both as one state."""
+"""Rows of a database as a source: counted by the database where it can, fetched where not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..clusters.rows import Chunk
-from ..data.labeled_rows import LabeledRows, read_labels, read_weights
-from ..exceptions import InputError
-from ..families import Batch, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
-from ..families.table import TableFamily
-from ..kernels.layouts import Dense
-from ..model.accumulator import Accumulator, summarize
-from ..model.model import Model
-from ..model.state import State
-from ..specs import BoundSpec
-from ..statistics.table import TableStatistics, hstack
-from .cells import in_cells
-from .classes import Classes
-from .query import Query
-from .sums import Extent, counts, extents, moments
-from .values import cell_by_cell, distinct
+from ...data.arrow_batches import labelled_cells
+from ...data.column_selection import Roles
+from ...exceptions import InputError
+from ...families import Batch, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
+from ...families.table import TableFamily
+from ...kernels.layouts import Dense
+from ...model.accumulator import PartialState
+from ...model.model import Model
+from ...model.source import Chunk
+from ...model.state import State
+from ...model.train import Summarize
+from ...specs import BoundSpec
+from ...statistics import Sample
+from ...statistics.kept_rows import row_bytes
+from ...statistics.table import TableStatistics, hstack
+from ..distributed import DistributedSource
+from .aggregates import Extent, counts, extents, in_cells, moments
+from .query import Classes, Query, cell_by_cell, distinct, row_by_row
 
 # Pairs of class and number that are fetched; columns of more are asked for in cells.
 MOST_VALUES = 50_000
+# Rows are picked if there are more than so many times those that are kept; of fewer, all come, and are counted here.
+_MANY = 4
+# First rows that tell how many different values a column has.
+_HEAD = 10_000
 _COUNTS = (Bernoulli, Multinomial, Complement, Poisson)
+
+
+class DatabaseSource(DistributedSource):
+    """The rows of a query that have a label and a weight."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._head: Chunk | None = None
+        self.names = query.schema.names
+
+    @property
+    def roles(self) -> Roles:  # type: ignore[override]
+        return self._query.roles
+
+    def with_roles(self, roles: Roles) -> DatabaseSource:
+        return DatabaseSource(replace(self._query, roles=roles))
+
+    @cached_property
+    def _classes(self) -> Classes:
+        return Classes.of(self._query)
+
+    def head(self, n: int) -> Chunk:
+        _ = self._classes  # an error if there are no rows, or if weights are negative, missing or infinite
+        self._head = super().head(n)
+        return self._head
+
+    def _first(self, n: int, having: list[str]) -> Chunk | None:
+        query = self._query
+        among = f" AND ({' OR '.join(map(query.is_known, having))})" if having else ""
+        table = query.ask(query.cells, f"{query.rows}{among} LIMIT {n}")
+        if not table.num_rows:
+            return None
+        rows = labelled_cells(table.combine_chunks().to_batches()[0], self.roles)
+        return Chunk(rows.X, rows.y, rows.weight)
+
+    def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
+        return row_by_row(self._query, n_bytes)
+
+    def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
+        """Yield the state of all rows: counted by the database where it can, unless all rows are needed here."""
+        classes, bound = self._classes, task.bound
+        picked = self._picked(task) if bound.sample_bytes and can_count(bound.family) else None
+        if can_count(bound.family) and (picked is not None or not bound.sample_bytes):
+            head = self._head or self.head(_HEAD)
+            counting = Counting(self._query, classes, task.model, head.X, task.group_bytes)
+            state: State | None = replace(counting.state(), sample=picked)
+        else:
+            state = task.whole(self.batches(task.group_bytes), 0).state
+        n_rows, n_unlabeled = int(classes.n_rows.sum()), classes.n_without_label
+        yield PartialState(state, frozenset([0]), n_rows + n_unlabeled, n_unlabeled)
+
+    def _picked(self, task: Summarize) -> Sample | None:
+        """Return rows that the database picks, so that no others are fetched; None if all are to be read here."""
+        query = self._query
+        row_hash = query.database.row_hash([sql for sql, _ in query.cells.values()])
+        if row_hash is None:
+            return None
+        most = task.bound.sample_bytes // self._row_bytes(task)
+        if self._classes.n_rows.sum() <= _MANY * np.minimum(self._classes.n_rows, most).sum():
+            return None
+        rest = query.rows_beside({"n": ("COUNT(*)", pa.int64())}) + f" AND {row_hash} * about.n < {most} * {1 << 32}"
+        return self._sample(task.whole(row_by_row(query, task.group_bytes, rest), 0).state)
+
+    def _row_bytes(self, task: Summarize) -> int:
+        """Return the bytes of a row, by the first ones."""
+        state = task.reader().state
+        assert state.sample is not None
+        return max(1, int(np.mean(row_bytes(state.sample.data))))
+
+    def _sample(self, state: State | None) -> Sample | None:
+        """Return the rows that were picked, which stand for all rows."""
+        kept = None if state is None else state.among(self._classes.index).sample
+        return None if kept is None else replace(kept, rows=self._classes.weight)
 
 
 def can_count(family: Any) -> bool:
@@ -136,17 +216,22 @@ class Counting:
 
     def _counted(self, chunks: Iterable[Chunk]) -> Any:
         with _of_an_answer():
-            return _sums(self._model, chunks).among(self._classes.index).statistics
+            model = self._model
+            task = SummarizeColumns(
+                model.spec, model.schema, model.classifier.bound_spec, self._group_bytes, model.classifier
+            )
+            state = task.whole(chunks, 0).state
+            assert state is not None
+            return state.among(self._classes.index).statistics
 
 
-def _sums(model: Model, chunks: Iterable[Chunk]) -> State:
-    """The sums of some columns, whose chunks are tables of these alone."""
-    accumulator, kernels = Accumulator(), model.kernels
-    for X, y, weight in chunks:
-        data, family = model.read_columns(X)
-        rows = LabeledRows(data, *read_labels(y, data.n_rows, kernels), read_weights(weight, data.n_rows))
-        accumulator.add(summarize(BoundSpec(family), rows, kernels))
-    return accumulator.total()
+class SummarizeColumns(Summarize):
+    """The task for chunks that are tables of some columns alone."""
+
+    def read_rows(self, X: Any, learned: Any) -> Any:
+        data, family = self.spec.read_columns(X, self.schema, learned)
+        self.bound = BoundSpec(family)
+        return data
 
 
 @contextmanager

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from ..data.column_selection import Roles
-from ..exceptions import InputError, ParameterError
-from ..sources.role_inference import RequestedRoles
-from ..specs import Spec
+from ...data.column_selection import Roles
+from ...exceptions import InputError, ParameterError
+from ...model.source import RequestedRoles
 from .connecting import connected
-from .database import Database
+from .dialects import Database
 from .query import Query
-from .rows import DatabaseRows
+from .source import DatabaseSource
 
 Estimator = TypeVar("Estimator", bound=Any)
 
@@ -78,18 +77,17 @@ def fit_sql(
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
     asked = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     with connected(connection, query, dialect, extensions) as (database, source), database.snapshot():
-        rows = DatabaseRows(_query(database, source, asked, estimator._spec()), getattr(estimator, "n_threads", None))
-        fitted: Estimator = estimator.fit(rows)
+        fitted: Estimator = estimator.fit(DatabaseSource(_query(database, source, asked)))
         return fitted
 
 
-def _query(database: Database, source: str, asked: RequestedRoles, spec: Spec) -> Query:
+def _query(database: Database, source: str, asked: RequestedRoles) -> Query:
     schema = database.schema(source)
     if len(set(schema.names)) < len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
         raise InputError(f"two columns have the name {twice!r}; give each a name of its own: SELECT a.x AS a_x, …")
     asked.check(schema.names)
-    found = Query(database, source, schema, _roles(asked, schema.names, spec))
+    found = Query(database, source, schema, _roles(asked, schema.names))
     if asked.weight is not None and not found.is_number(asked.weight):
         kind = schema.field(asked.weight).type
         raise InputError(
@@ -98,16 +96,9 @@ def _query(database: Database, source: str, asked: RequestedRoles, spec: Spec) -
     return found
 
 
-def _roles(asked: RequestedRoles, names: list[str], spec: Spec) -> Roles:
+def _roles(asked: RequestedRoles, names: list[str]) -> Roles:
     others = tuple(name for name in names if name not in (asked.label, asked.weight))
     columns = asked.columns or ((asked.text,) if asked.text else others)
     if not columns:
         raise InputError(f"{asked.label!r} is the only column; a model learns from others; select some")
-    if not spec.reads_texts:
-        return Roles(str(asked.label), None, columns, asked.weight)
-    if len(columns) > 1:
-        raise InputError(
-            f"{spec.name} learns from one column of texts, and the query has {', '.join(columns)}; name "
-            "it with text=…, or use NaiveBayes"
-        )
-    return Roles(str(asked.label), columns[0], columns, asked.weight)
+    return Roles(str(asked.label), asked.text, columns, asked.weight)
