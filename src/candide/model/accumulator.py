@@ -116,6 +116,7 @@ class PartialState(NamedTuple):
     partitions: frozenset[int]
     n_rows: int = 0
     n_unlabeled: int = 0
+    name: str = ""  # of the chunk, in errors
 
     @property
     def row_counts(self) -> RowCounts:

@@ -94,7 +94,7 @@ class _ModelTask:
                 X, y, weight, groups = labeled.drop(*spec.split_label(chunk.X, chunk.y), chunk.weight, chunk.groups)
             except NoLabels as found:
                 return _Result(None, labeled.n_unlabeled + found.n_rows)
-            if chunk.name and is_void(y, weight):
+            if chunk.may_be_empty and is_void(y, weight):
                 return _Result(None, labeled.n_unlabeled)
             return _Result(self.apply(X, y, weight, groups), labeled.n_unlabeled)
 

@@ -36,6 +36,7 @@ class Chunk(NamedTuple):
     groups: Any = None
     n_unlabeled: int = 0  # rows without a label that the source has left out
     name: str = ""  # in errors: "chunk 3"
+    may_be_empty: bool = False  # a part of a whole that may have no rows, or none with a weight
 
 
 @dataclass(frozen=True)

@@ -155,6 +155,11 @@ class Training:
                 self._add(part)
                 monitor.advance(self)
             del part
+        if not self.n_rows and source.names is not None:
+            raise InputError(
+                f"the source has the columns {', '.join(source.names)} and no rows; expected at least one labeled row; "
+                "check the source"
+            )
         if self.n_unlabeled:
             monitor.unlabeled(self.n_unlabeled)
 
@@ -163,7 +168,8 @@ class Training:
         self._partitions |= part.partitions
         if part.state is None:
             return
-        self._accumulator.add(part.state)
+        with named(part.name):
+            self._accumulator.add(part.state)
         main = self._accumulator.main
         assert main is not None
         self.task.follow(main)
@@ -331,9 +337,11 @@ class Summarize:
         try:
             X, y, weight, groups = labeled.drop(*spec.split_label(chunk.X, chunk.y), chunk.weight, chunk.groups)
         except NoLabels as found:
+            if not chunk.name:
+                raise
             labeled.add(found.n_rows)
         else:
-            if not chunk.name or not is_void(y, weight):
+            if not chunk.may_be_empty or not is_void(y, weight):
                 learned = self.reader()
                 data = self.read_rows(X, learned)
                 rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads))
@@ -361,7 +369,7 @@ class Summarize:
                 with named(one.name):
                     summarize(self.bound, one.rows, kernels)
             raise
-        return PartialState(state, frozenset(), *counts)
+        return PartialState(state, frozenset(), *counts, parts[0].name)
 
 
 def _open(spec: Spec, head: Chunk) -> tuple[_Encoded, Schema]:

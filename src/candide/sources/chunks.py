@@ -22,7 +22,7 @@ class ChunkSource(Source):
     """An iterable of tuples ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``."""
 
     def __init__(self, chunks: Iterable[Any]) -> None:
-        self._chunks: Iterator[Chunk] = (_chunk(item, number) for number, item in enumerate(chunks))
+        self._chunks = _read(chunks)
 
     def head(self, n: int) -> Chunk:
         """Return the first chunk that has a labeled row. It and those before it are read again by ``batches``."""
@@ -39,6 +39,18 @@ class ChunkSource(Source):
 
     def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
         return self._chunks
+
+
+def _read(items: Iterable[Any]) -> Iterator[Chunk]:
+    """Yield chunks without keeping them."""
+    number = 0
+    # No enumerate, which would hold each item until it has the next.
+    for item in items:
+        chunk = _chunk(item, number)
+        del item
+        yield chunk
+        del chunk
+        number += 1  # noqa: SIM113
 
 
 def _chunk(item: Any, number: int) -> Chunk:

@@ -233,7 +233,7 @@ def _labeled(roles: Roles | None, X: Any, y: Any, weight: Any) -> Chunk:
             f"a partition of X has {X.shape[0]} rows, and that of y {len(missing)}; cut both at the same rows"
         )
     n_missing = int(np.count_nonzero(missing))
-    chunk = Chunk(X, y, weight)
+    chunk = Chunk(X, y, weight, may_be_empty=True)
     return _taken(chunk, np.flatnonzero(~missing))._replace(n_unlabeled=n_missing) if n_missing else chunk
 
 

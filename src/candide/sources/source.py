@@ -126,7 +126,7 @@ class ArrowSource(Source):
         roles = self.roles
         groups = Groups(n_bytes, self._group_rows(n_bytes))
         for batch in groups.of(self.to_batches(start, needed(roles))):
-            yield self._chunk(batch)._replace(name=f"rows from {start + 1:,} on")
+            yield self._chunk(batch)._replace(name=f"rows from {start + 1:,} on", may_be_empty=True)
             start += batch.num_rows
             del batch
 

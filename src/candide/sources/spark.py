@@ -292,7 +292,7 @@ def _partition() -> int:
 def _labeled(batch: Any, roles: Roles) -> Chunk:
     """Return the rows that have a label."""
     rows = labelled_cells(batch, roles)
-    return Chunk(as_matrix(rows.X), rows.y, rows.weight, n_unlabeled=batch.num_rows - rows.n_rows)
+    return Chunk(as_matrix(rows.X), rows.y, rows.weight, n_unlabeled=batch.num_rows - rows.n_rows, may_be_empty=True)
 
 
 def _predict(model: Model, method: str, roles: Roles, batches: Iterator[Any]) -> Iterator[Any]:

@@ -14,8 +14,10 @@ from sklearn.exceptions import NotFittedError
 from tiers import every
 
 import candide
-from candide import exceptions, training
+from candide import exceptions
 from candide.data.arrow_batches import Groups
+from candide.model.source import MemorySource
+from candide.model.train import train
 from candide.specs import SPECS, spec_class
 
 ROWS, LABELS = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
@@ -46,7 +48,7 @@ def test_parameters_by_name() -> None:
 
 def test_columns_are_known_by_name() -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
-    model = training.train(spec_class("GaussianNB")(), frame, ["x", "y"])
+    model = train(spec_class("GaussianNB")(), MemorySource(frame, ["x", "y"]))
     assert model.schema.feature_names == ("a", "b")
     with pytest.raises(exceptions.InputError, match="trained on \\['a', 'b'\\]; pass those, in that order"):
         model.predict(frame[["b", "a"]])

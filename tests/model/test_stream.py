@@ -7,7 +7,8 @@ from scipy.sparse import issparse
 from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.estimators import from_model
 from candide.model.accumulator import Accumulator
-from candide.training import StreamTrainer
+from candide.model.train import train
+from candide.sources.chunks import ChunkSource
 
 
 def texts(n, seed=0):
@@ -17,38 +18,36 @@ def texts(n, seed=0):
     return [" ".join(rng.choice(words, 8)) + f" only{label}" for label in labels], labels
 
 
+def stream_of(estimator, X, y, size):
+    """Return the model of chunks of so many rows."""
+    chunks = ((X[i : i + size], y[i : i + size]) for i in range(0, len(y), size))
+    return train(estimator._spec(), ChunkSource(chunks))
+
+
 @pytest.mark.parametrize("size", [1, 7, 64])
 @pytest.mark.parametrize("model", ["auto", "multinomial", "bernoulli"])
 def test_texts(model, size):
     X, y = texts(120)
-    trainer = StreamTrainer(TextNB(model)._spec())
-    for begin in range(0, 120, size):
-        trainer.learn(X[begin : begin + size], y[begin : begin + size])
+    stream = stream_of(TextNB(model), X, y, size)
     once = TextNB(model).fit(X, y)
-    stream = trainer.finish()
     np.testing.assert_array_equal(stream.predict_proba(X), once.predict_proba(X))
     assert stream.class_count.tolist() == once.class_count_.tolist()
-    assert trainer.flush() is stream  # nothing more to add
 
 
 @pytest.mark.parametrize("learner", [GaussianNB, NaiveBayes])
 def test_other_rows(learner):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(90, 3)), rng.integers(0, 2, 90)
-    trainer = StreamTrainer(learner()._spec())
-    for begin in range(0, 90, 10):
-        trainer.learn(X[begin : begin + 10], y[begin : begin + 10])
-    np.testing.assert_allclose(trainer.finish().predict_proba(X), learner().fit(X, y).predict_proba(X), atol=1e-12)
+    stream = stream_of(learner(), X, y, 10)
+    np.testing.assert_allclose(stream.predict_proba(X), learner().fit(X, y).predict_proba(X), atol=1e-12)
 
 
 def test_rows_that_are_given_stay_as_they_are():
     first = np.array([[1.0, 0.0], [0.0, 2.0]])
-    trainer = StreamTrainer(MultinomialNB()._spec())
-    for _ in range(3):
-        trainer.learn(first, [0, 1])
+    stream = train(MultinomialNB()._spec(), ChunkSource((first, [0, 1]) for _ in range(3)))
     np.testing.assert_array_equal(first, [[1.0, 0.0], [0.0, 2.0]])
     once = MultinomialNB().fit(first, [0, 1], [3, 3])
-    np.testing.assert_array_equal(from_model(trainer.finish()).feature_log_prob_, once.feature_log_prob_)
+    np.testing.assert_array_equal(from_model(stream).feature_log_prob_, once.feature_log_prob_)
 
 
 def test_small_sums_wait_for_each_other():
