@@ -166,6 +166,9 @@ class Training:
     def _add(self, part: PartialState) -> None:
         self.n_rows, self.n_unlabeled = self.n_rows + part.n_rows, self.n_unlabeled + part.n_unlabeled
         self._partitions |= part.partitions
+        if part.n_unlabeled:
+            # Engines that count rows themselves do not know whether those without a label are allowed.
+            LabelFilter(self.task.spec).add(part.n_unlabeled)
         if part.state is None:
             return
         with named(part.name):
@@ -333,7 +336,7 @@ class Summarize:
         spec, labeled = self.spec, LabelFilter(self.spec)
         if chunk.n_unlabeled:
             labeled.add(chunk.n_unlabeled)
-        rows = None
+        rows, n_labeled = None, 0
         try:
             X, y, weight, groups = labeled.drop(*spec.split_label(chunk.X, chunk.y), chunk.weight, chunk.groups)
         except NoLabels as found:
@@ -341,11 +344,12 @@ class Summarize:
                 raise
             labeled.add(found.n_rows)
         else:
-            if not chunk.may_be_empty or not is_void(y, weight):
-                learned = self.reader()
-                data = self.read_rows(X, learned)
+            if chunk.may_be_empty and is_void(y, weight):
+                n_labeled = len(y)
+            else:
+                data = self.read_rows(X, self.reader())
                 rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads))
-        n_labeled = 0 if rows is None else len(rows.positions)
+                n_labeled = len(rows.positions)
         return _Encoded(rows, n_labeled + labeled.n_unlabeled, labeled.n_unlabeled, chunk.name)
 
     def read_rows(self, X: Any, learned: Classifier) -> Any:
