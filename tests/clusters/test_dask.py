@@ -116,7 +116,9 @@ def test_rows_without_a_label_are_left_out() -> None:
         model = NaiveBayes(order=0).fit(cut(table), "label")
     assert model.model_.row_counts == (90, 27, 4)
     assert_same_table(model, NaiveBayes(order=0).fit(known, "label"))
-    assert model.score(cut(table), "label") == pytest.approx(model.score(known, "label"))
+    with pytest.warns(UserWarning, match="27 rows without a label were left out"):
+        right = model.score(cut(table), "label")
+    assert right == pytest.approx(model.score(known, "label"))
 
 
 def test_further_classes_and_words() -> None:
@@ -248,7 +250,10 @@ def test_nothing_to_learn_from() -> None:
     refused("no rows with a label and a weight", cut(TABLE.assign(label=None)))
     refused("no rows with a label and a weight", cut(TABLE.assign(w=0)), "label", "w")
     refused("no rows with a label and a weight", cut(TABLE.iloc[:0], 1))
-    with pytest.raises(InputError, match="no rows with a label and a weight, and nothing to be scored"):
+    with (
+        pytest.raises(InputError, match="no rows with a label and a weight; expected at least one"),
+        pytest.warns(UserWarning, match="90 rows without a label"),
+    ):
         GaussianNB().fit(NUMBERS[:, :1], LABELS).score(cut(TABLE[["age", "label"]].assign(label=None)), "label")
 
 
@@ -262,7 +267,7 @@ def test_bags_and_single_values() -> None:
 
 def test_texts_among_other_columns() -> None:
     refused(
-        "TextNB learns from one column of texts, and beside the labels X has age, visits", cut(TABLE), model=TextNB()
+        "TextNB learns from one column of texts, and the source has age, visits", cut(TABLE), model=TextNB()
     )
 
 

@@ -275,7 +275,7 @@ def test_what_is_refused(spark: Any) -> None:
     refused("y is array.*; with a data frame of Spark it is the name", table, LABELS)
     refused("sample_weight is 'w', and X has no such column", table, "label", "w")
     refused(r"X is a RDD of Spark; pass a data frame: an RDD makes one with toDF\(\)", table.rdd)
-    refused("TextNB learns from one column of texts, and beside the labels X has age, visits", table, model=TextNB())
+    refused("TextNB learns from one column of texts, and the source has age, visits", table, model=TextNB())
     refused("no rows with a label and a weight", table.selectExpr("age", "cast(null AS string) AS label"))
     refused("no rows with a label and a weight", table.selectExpr("age", "label", "0 AS w"), "label", "w")
 
@@ -283,7 +283,7 @@ def test_what_is_refused(spark: Any) -> None:
 def test_errors_in_rows_tell_the_partition(spark: Any) -> None:
     table = TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))
     model = NaiveBayes(n_threads=1, order=0).fit(TABLE, "label")
-    with pytest.raises(InputError, match=r"partition 3: chunk 0: .*infinity"):
+    with pytest.raises(InputError, match=r"partition 3: .*infinity"):
         model.partial_fit(spread(spark, table), "label")
     assert model.class_count_.sum() == 90
 

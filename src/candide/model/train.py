@@ -260,7 +260,8 @@ class Summarize:
     def by_head(cls, spec: Spec, head: Chunk, source: Source) -> Summarize:
         """Return a task for rows like those of the head."""
         encoded, schema = _open(spec, head)
-        schema = replace(schema, roles=source.roles) if source.roles is not None else schema
+        if source.roles is not None and source.roles.label:
+            schema = replace(schema, roles=source.roles)
         return cls(spec, schema, spec.bind(schema), spec.group_bytes, _head=(head, encoded), _follows=True)
 
     @classmethod
