@@ -15,7 +15,7 @@ from ..kernels.vocabulary import Coding
 from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from ..statistics.base import as_dense
-from ..statistics.token_counts import TokenCounts, top_k
+from ..statistics.texts import TokenCounts, top_k
 from .base import Batch
 
 Weighting = Literal["count", "binary", "log", "tfidf"]

@@ -11,8 +11,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Floats, Sparse, TextRows, chunks
 from ..kernels.token_bins import distinct
 from ..kernels.tokens import TokenFeatures, TokenTally
-from ..statistics.texts import TextStatistics
-from ..statistics.token_counts import TokenCounts
+from ..statistics.texts import TextStatistics, TokenCounts
 from .base import Batch
 from .terms import FeatureSet
 from .text import TextFamily

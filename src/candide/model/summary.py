@@ -15,7 +15,7 @@ from ..stacking.fourier_regression import FourierRegression
 from ..stacking.stacked_views import StackedViews
 from ..stacking.views import View
 from ..statistics.table import TableStatistics
-from ..statistics.token_counts import n_seen
+from ..statistics.texts import n_seen
 from .table import Table, objects
 
 if TYPE_CHECKING:

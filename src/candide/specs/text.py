@@ -18,7 +18,7 @@ from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 from ..priors import Beta, Dirichlet
 from ..stacking.refinement import word_features
-from ..statistics.token_counts import TokenCounts
+from ..statistics.texts import TokenCounts
 from .base import Previous, Spec
 from .bound import BoundSpec
 from .parameters import choice, flag, is_whole, number, whole_number

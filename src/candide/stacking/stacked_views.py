@@ -12,7 +12,7 @@ from ..families import Batch
 from ..families.columns.losses import log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, chunks
 from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.columns import Columns
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
 from ..lazy_dataclass import dataclass
 from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract

@@ -13,8 +13,7 @@ from ...kernels.token_bins import KNOTS
 from ...kernels.tokenizer import TokenizerConfig
 from ...kernels.vocabulary import Buckets, Vocabulary
 from ...stacking.token_views import StackedTokenViews
-from ...statistics.texts import TextStatistics
-from ...statistics.token_counts import TokenCounts
+from ...statistics.texts import TextStatistics, TokenCounts
 from ..errors import require
 from ..registry import name_of
 from .families import check_prior
