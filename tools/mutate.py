@@ -65,7 +65,7 @@ TARGETS = {
     ),
     "gaussian leave-one-out": Target(
         {
-            "candide.families.gaussian_left_out": "left_out_normal _own _exactly _recomputed _moments _shared "
+            "candide.families.gaussian_likelihood": "left_out_normal _own _exactly _recomputed _moments _shared "
             "_shared_student _one_by_one"
         },
         "families/test_gaussian.py regressions/test_zero_weights.py",

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from candide.estimators.base import BaseNB
-from candide.families.base import Batch, Plain, Scores, cell_positions, require_proper
-from candide.families.left_out import own_by_removal, replace_own
+from candide.families.base import Batch, Plain, Scores, cell_positions, own_by_removal, replace_own, require_proper
 from candide.families.linear import LinearLikelihood, LinearTerm, observe_counts
 from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Data, Floats, Positions

@@ -13,9 +13,8 @@ from candide.kernels import Kernels
 from candide.model.classifier import Classifier
 from candide.model.fitted import seen_rows
 from candide.stacking.covariance import Covariance
+from candide.stacking.dependence import OneDependence, TwoDependence
 from candide.stacking.fourier_regression import FeatureSums, FourierRegression
-from candide.stacking.one_dependence import OneDependence
-from candide.stacking.two_dependence import TwoDependence
 from candide.stacking.views import LabeledRows, View
 from candide.statistics import BlockMoments, Sample
 

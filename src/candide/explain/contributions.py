@@ -20,9 +20,8 @@ from ..stacking.refinement import Refinement
 from ..stacking.stacked_views import StackedViews
 from ..stacking.token_views import StackedTokenViews
 from ..stacking.views import ViewContributions
-from .certainty import Certainty
 from .explanation import Explanation
-from .terms import Term
+from .terms import Certainty, Term
 from .tokens import code_names, tokens_of
 from .values import shown_values
 

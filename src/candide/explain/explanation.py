@@ -15,8 +15,7 @@ from ..model.marginal_likelihood import class_place
 from ..model.scorer import leaders_only
 from ..model.table import Table, objects
 from ..stacking.calibration import log_softmax
-from .certainty import Certainty
-from .terms import BITS, Kind, Term, joined
+from .terms import BITS, Certainty, Kind, Term, joined
 from .tokens import Placed, placed
 
 Unit = Literal["bits", "nats"]

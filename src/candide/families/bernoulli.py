@@ -17,8 +17,18 @@ from ..lazy_dataclass import dataclass
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_of_wholes, log_share, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import as_dense, remaining
-from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
-from .left_out import own_by_removal, own_by_weight, put_own, replace_own
+from .base import (
+    Batch,
+    Plain,
+    Scores,
+    cell_positions,
+    own_by_removal,
+    own_by_weight,
+    prior_of_column,
+    put_own,
+    replace_own,
+    require_proper,
+)
 from .linear import LinearLikelihood, LinearTerm, factored, observe_counts
 
 _UNIFORM = Beta(1.0, 1.0)

@@ -16,9 +16,18 @@ from ..kernels.layouts import Array, Dense, Floats
 from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, pseudo_count
 from ..statistics import CategoryCounts
-from .base import Batch, Plain, Scores, prior_of_column, require_proper
+from .base import (
+    Batch,
+    Plain,
+    Scores,
+    own_by_removal,
+    own_by_weight,
+    prior_of_column,
+    put_own,
+    replace_own,
+    require_proper,
+)
 from .categorical_likelihood import CategoricalLikelihood, Slots, log_shares, with_spare
-from .left_out import own_by_removal, own_by_weight, put_own, replace_own
 
 Range = Literal["range", "seen"]
 Unseen = Literal["smooth", "ignore", "error"]

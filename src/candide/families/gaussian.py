@@ -17,8 +17,7 @@ from ..priors.normal import LOG_2PI
 from ..statistics import Moments
 from ..statistics.base import ROUNDING
 from .base import CELLS, Batch, Plain, Scores, prior_of_column
-from .gaussian_left_out import left_out_normal
-from .gaussian_likelihood import GaussianLikelihood, StudentLikelihood
+from .gaussian_likelihood import GaussianLikelihood, StudentLikelihood, left_out_normal
 
 # Under these the posterior's estimates are those of maximum likelihood, and its intervals the classical ones.
 _NOTHING = NormalInverseGamma(0.0, 0.0, 0.0, 0.0)

@@ -14,7 +14,7 @@ from ..kernels.tables import LinearTable, LogSums
 from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, LogProbability, log_rising, log_share, parts_of, pseudo_count
 from ..statistics import Counts
-from .base import Batch, Plain, Scores, cell_positions, require_proper
+from .base import Batch, Plain, Scores, cell_positions, own_by_removal, put_own, replace_own, require_proper
 from .counts import (
     draw_tokens,
     fill_tokens,
@@ -24,7 +24,6 @@ from .counts import (
     scores_and_log_sums,
     squared,
 )
-from .left_out import own_by_removal, put_own, replace_own
 from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
 from .score_terms import LogGamma, RowTotal, ScoreTerms, TermLikelihood
 

@@ -15,9 +15,18 @@ from ..lazy_dataclass import dataclass
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
-from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
+from .base import (
+    Batch,
+    Plain,
+    Scores,
+    cell_positions,
+    own_by_removal,
+    prior_of_column,
+    put_own,
+    replace_own,
+    require_proper,
+)
 from .counts import log_factorials, own_tokens_left, row_sums, scores_and_log_sums
-from .left_out import own_by_removal, put_own, replace_own
 from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
 from .score_terms import LogGamma, ScoreTerms, TermLikelihood
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..families.columns.losses import gain
+from ..families.columns.histogram import gain
 from ..families.table import TableFamily
 from ..kernels.layouts import Array, Floats
 from ..stacking.binning import TableBinning

@@ -18,7 +18,7 @@ from ..model.table import Table
 from ..specs.table_schema import TableSchema
 from . import style
 from ._inputs import check_fitted
-from .display import Display
+from .style import Display
 
 _STEPS = 200
 _MAX_POINTS = 2_000

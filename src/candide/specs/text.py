@@ -11,7 +11,7 @@ import numpy as np
 from ..data.texts import read_texts, read_vocabulary
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Bernoulli, Complement, Multinomial
-from ..families.terms import NO_LIMITS, WEIGHTINGS, FeatureSet, Limits, Weighting
+from ..families.feature_sets import NO_LIMITS, WEIGHTINGS, FeatureSet, Limits, Weighting
 from ..families.text import TextFamily
 from ..kernels.layouts import Array, TextRows
 from ..kernels.tokenizer import TokenizerConfig

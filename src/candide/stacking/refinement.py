@@ -7,16 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..families.terms import FeatureSet
+from ..families.feature_sets import FeatureSet
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
 from ..kernels.tokens import TokenFeatures, TokenTables
 from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
-from .folds import make_folds, rows_by_fold
 from .token_views import StackedTokenViews
-from .training_rows import TrainingRows, mean_row_weight
+from .training_rows import TrainingRows, make_folds, mean_row_weight, rows_by_fold
 
 # The length of the slope, in parts of the first, at which the search ends.
 _FLAT = 1e-4

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.columns import Columns
 from ..families import Batch
-from ..families.columns.losses import log_shares
+from ..families.columns.histogram import log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.counting import Hashes
@@ -20,14 +20,12 @@ from ..statistics import Sample
 from .binning import TableBinning
 from .candidates import doubt, gained, make_views
 from .covariance import Covariance
-from .folds import make_folds
+from .dependence import UpdatedCounts
 from .fourier_regression import FourierRegression
-from .partial_rows import PartialWeights, draw_masks, fit_partial
 from .token_views import TextColumnView
-from .training_rows import TrainingRows, mean_row_weight, subsample_rows
-from .updated import UpdatedCounts
+from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
 from .views import LabeledRows, View
-from .weights import LEAST_SIZE, StackingWeights, fit_weights
+from .weights import LEAST_SIZE, PartialWeights, StackingWeights, draw_masks, fit_partial, fit_weights
 
 # Folds where rows are left out in blocks.
 _FOLDS = 10

@@ -13,8 +13,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
 from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
-from .folds import make_folds
-from .training_rows import TrainingRows, mean_row_weight, subsample_rows
+from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
 from .weights import StackingWeights, fit_weights
 
 if TYPE_CHECKING:

@@ -20,10 +20,9 @@ from .container import (
     parse_file,
     parse_trees,
 )
-from .content import Content, EncodedContent, decoding_errors
+from .content import Content, EncodedContent, decoding_errors, upgrade
 from .decoder import Decoder
 from .validation.model import check_deferred_sample
-from .versions import upgrade
 
 if TYPE_CHECKING:
     from ..statistics import Sample

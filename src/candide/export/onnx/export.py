@@ -13,16 +13,15 @@ import numpy as np
 
 from ...exceptions import MissingPackage, ParameterError
 from ...families.categorical_likelihood import CategoricalLikelihood
+from ...families.feature_sets import KnownTokens
 from ...families.table_likelihood import TableLikelihood
-from ...families.terms import KnownTokens
 from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Array
 from ...kernels.vocabulary import Vocabulary
 from ...model.classifier import Classifier
 from ...stacking.stacked_views import StackedViews
 from .probabilities import Amount, calibrated, leaders_only, normalised, without_impossible
-from .rows import Cells
-from .tensor import Graph, Tensor, filled
+from .tensor import Cells, Graph, Tensor, filled
 from .terms import Scored, TableScores, Unweighted, refuse_texts, scored_categories, scored_numbers
 from .views import stacked_scores
 

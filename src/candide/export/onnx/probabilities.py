@@ -9,10 +9,8 @@ import numpy as np
 
 from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats
-from ...stacking.calibration import Chain
-from ...stacking.calibration.base import MAX_LOG_ODDS
-from ...stacking.calibration.curves import Beta, Curve, Isotonic
-from ...stacking.calibration.scaling import MAX_LOG_TEMPERATURE, Scaling
+from ...stacking.calibration import MAX_LOG_ODDS, MAX_LOG_TEMPERATURE, Chain, Scaling
+from ...stacking.calibration_curves import Beta, Curve, Isotonic
 from .tensor import Tensor, concatenated, log_one_plus_exp, log_sum
 
 # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε.

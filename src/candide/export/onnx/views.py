@@ -15,13 +15,11 @@ from ...kernels.layouts import Array, Floats
 from ...stacking.binning import MergedCodes, TableBinning
 from ...stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
 from ...stacking.covariance import Covariance, marginal_patterns
+from ...stacking.dependence import JointSlots, OneDependence, TwoDependence
 from ...stacking.fourier_regression import FourierRegression
-from ...stacking.one_dependence import OneDependence
 from ...stacking.stacked_views import StackedViews
-from ...stacking.two_dependence import JointSlots, TwoDependence
 from ...stacking.weights import MAX_SCORE, StackingWeights
-from .rows import Cells, cut_places
-from .tensor import Tensor, added, concatenated, filled, log_sum
+from .tensor import Cells, Tensor, added, concatenated, cut_places, filled, log_sum
 from .terms import TableScores, Unweighted, refuse_texts
 
 # Cells of matrices of scale that a graph brings along for a view, and of those that a row picks.
