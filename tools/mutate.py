@@ -71,7 +71,7 @@ TARGETS = {
         "families/test_gaussian.py regressions/test_zero_weights.py",
     ),
     "multinomial leave-one-out": Target(
-        {"candide.families.multinomial": "left_out _own", "candide.families.counts": "own_tokens_left"},
+        {"candide.families.multinomial": "left_out _own", "candide.families.linear": "own_tokens_left"},
         "families/test_multinomial.py",
     ),
     "stacking": Target(

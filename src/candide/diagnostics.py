@@ -14,7 +14,7 @@ import numpy as np
 
 from .data.arrays import frame_like, missing_cells
 from .exceptions import NotADensity, NotFitted, ParameterError
-from .explain import information as _information
+from .explain import importance as _importance
 from .kernels.layouts import Array, Floats, Sparse
 from .model import marginal_likelihood
 from .model.linear_form import LinearForm, linear_form
@@ -94,7 +94,7 @@ def information(model: Any) -> Table:
     """
     fitted = _model_of(model)
     if not isinstance(fitted.schema, TableSchema):
-        return _information.information(fitted.classifier, fitted.column_names())
+        return _importance.information(fitted.classifier, fitted.column_names())
     table, n_columns = summary(fitted.classifier), len(fitted.schema.names)
     order = np.argsort(-table["bits"][:n_columns], kind="stable")
     return Table({name: table[name][:n_columns][order] for name in ("column", "bits")})
@@ -129,7 +129,7 @@ def top_features(model: Any, n: int = 10) -> Table:
     out    x0      sun         0.3  1.58496          0.6      2
     """
     fitted = _model_of(model)
-    return _information.top_values(fitted.classifier, fitted.column_names(), whole_number(n, "n"))
+    return _importance.top_values(fitted.classifier, fitted.column_names(), whole_number(n, "n"))
 
 
 def unseen_categories(model: Any, X: Any) -> dict[Any, dict[Any, int]]:

@@ -52,7 +52,7 @@ def sums(view: View, cases: LabeledRows) -> tuple[list[Any], list[Any]]:
     if isinstance(view, Covariance):
         points = view.coordinates.points(cases.binned)
         anew = BlockMoments.observe(points, cases.classes, cases.case_weight, n_classes)
-        return list(view.moments.arrays().values()), list(anew.arrays().values())
+        return list(vars(view.moments).values()), list(vars(anew).values())
     assert isinstance(view, (OneDependence, TwoDependence))
     one = view if isinstance(view, OneDependence) else view.one
     slots = one.merged.slots(cases.binned.codes)

@@ -16,8 +16,7 @@ from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
 from .base import Batch, Plain, Scores, cell_positions, row_ranges
-from .counts import pseudo_sums, row_sums
-from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
+from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, pseudo_sums, row_sums, sparse_parts
 
 _NO_DENSITY = "complement scores compare a row with the other classes; they are no density of the row"
 

@@ -389,7 +389,7 @@ def _one_by_one(
     few = _recomputed(remove_each(family, one, statistics, kernels), one, np.array([i]), batch, statistics)
     c = int(one.classes[0])
     parts = []
-    for whole, row in zip(statistics.arrays().values(), few.arrays().values(), strict=True):
+    for whole, row in zip(vars(statistics).values(), vars(few).values(), strict=True):
         part = whole.copy()
         part[c] = row[0]
         parts.append(part)

@@ -15,16 +15,20 @@ from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, LogProbability, log_rising, log_share, parts_of, pseudo_count
 from ..statistics import Counts
 from .base import Batch, Plain, Scores, cell_positions, own_by_removal, put_own, replace_own, require_proper
-from .counts import (
+from .linear import (
+    LinearLikelihood,
+    LinearTerm,
     draw_tokens,
+    factored,
     fill_tokens,
     log_coefficient,
+    observe_counts,
     own_tokens_left,
     row_sums,
     scores_and_log_sums,
+    sparse_parts,
     squared,
 )
-from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
 from .score_terms import LogGamma, RowTotal, ScoreTerms, TermLikelihood
 
 

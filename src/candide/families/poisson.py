@@ -26,8 +26,17 @@ from .base import (
     replace_own,
     require_proper,
 )
-from .counts import log_factorials, own_tokens_left, row_sums, scores_and_log_sums
-from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
+from .linear import (
+    LinearLikelihood,
+    LinearTerm,
+    factored,
+    log_factorials,
+    observe_counts,
+    own_tokens_left,
+    row_sums,
+    scores_and_log_sums,
+    sparse_parts,
+)
 from .score_terms import LogGamma, ScoreTerms, TermLikelihood
 
 _JEFFREYS = Gamma(0.5, 0.0)

@@ -9,8 +9,20 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
 from ..lazy_dataclass import dataclass
-from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
-from .log_probability import log_run, parts_of
+from .base import (
+    Readable,
+    check_proper,
+    check_shapes,
+    draws,
+    generator,
+    log_run,
+    observations,
+    out,
+    parameter,
+    parts_of,
+    summaries,
+    tails,
+)
 
 # So far the difference of two logarithms of the beta function has eleven digits, and is ten times as fast.
 _MODERATE = 1e5

@@ -9,8 +9,19 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
 from ..lazy_dataclass import dataclass
-from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
-from .log_probability import log_rising
+from .base import (
+    Readable,
+    check_proper,
+    check_shapes,
+    draws,
+    generator,
+    log_rising,
+    observations,
+    out,
+    parameter,
+    summaries,
+    tails,
+)
 
 LOG_2PI = float(np.log(2 * np.pi))
 

@@ -118,16 +118,6 @@ class Grid:
         count = move_classes(self.count.T.tocsr(), positions, size).T.tocsr()
         return self._of(move_classes(self.rows, positions, size), self._cells(), count)._occupied()
 
-    def arrays(self) -> dict[str, Any]:
-        own = {"rows": self.rows, "offsets": self.offsets, "key": self.key, "shift": self.shift}
-        return own | {"weight": self.count.data, "classes": self.count.indices, "begins": self.count.indptr}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> Grid:
-        rest = dict(arrays)
-        stored = tuple(rest.pop(name) for name in ("weight", "classes", "begins"))
-        return cls(**rest, count=_sparse(stored, (len(rest["key"]), len(rest["rows"]))))
-
     def _of(self, rows: Floats, cells: grid_cells.Cells, count: Any) -> Grid:
         offsets = np.searchsorted(cells.column, np.arange(self.n_columns + 1))
         return Grid(rows, offsets, cells.key, cells.shift, count)

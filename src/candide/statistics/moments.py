@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..kernels.layouts import Array, Floats, Positions
@@ -68,7 +66,7 @@ class Moments:
         return int(self.mean.shape[1])
 
     def take(self, classes: Array) -> Moments:
-        return Moments(*(part[classes] for part in self.arrays().values()))
+        return Moments(*(part[classes] for part in vars(self).values()))
 
     def together(self) -> Moments:
         weight, mean, variance = (part[None] for part in self.pooled())
@@ -81,7 +79,7 @@ class Moments:
         return Moments(self.rows * factor, self.weight * factor, self.mean, self.scatter * factor)
 
     def reindex(self, positions: Array, size: int) -> Moments:
-        return Moments(*(move_classes(part, positions, size) for part in self.arrays().values()))
+        return Moments(*(move_classes(part, positions, size) for part in vars(self).values()))
 
     def pooled(self) -> tuple[Floats, Floats, Floats]:
         """Return weight, mean and variance of each column over all classes together."""
@@ -92,13 +90,6 @@ class Moments:
         mean = first + (share * (self.mean - first)).sum(axis=0)
         within = np.divide(self.scatter.sum(axis=0), weight, out=np.zeros_like(weight), where=weight > 0)
         return weight, mean, within + (share * (self.mean - mean) ** 2).sum(axis=0)
-
-    def arrays(self) -> dict[str, Any]:
-        return {"rows": self.rows, "weight": self.weight, "mean": self.mean, "scatter": self.scatter}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> Moments:
-        return cls(**arrays)
 
 
 def refuse_scatter(before: Moments, removed: Moments, after: Moments) -> None:
@@ -187,7 +178,7 @@ class BlockMoments:
         return bool(((now <= 1e-4 * then) & (then > 0) & (self.weight > 0)[:, None]).any())
 
     def take(self, classes: Array) -> BlockMoments:
-        return BlockMoments(*(part[classes] for part in self.arrays().values()))
+        return BlockMoments(*(part[classes] for part in vars(self).values()))
 
     def together(self) -> BlockMoments:
         weight = self.weight.sum()
@@ -206,14 +197,7 @@ class BlockMoments:
         return BlockMoments(self.rows * factor, self.weight * factor, self.mean, self.scatter * factor)
 
     def reindex(self, positions: Array, size: int) -> BlockMoments:
-        return BlockMoments(*(move_classes(part, positions, size) for part in self.arrays().values()))
-
-    def arrays(self) -> dict[str, Any]:
-        return {"rows": self.rows, "weight": self.weight, "mean": self.mean, "scatter": self.scatter}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> BlockMoments:
-        return cls(**arrays)
+        return BlockMoments(*(move_classes(part, positions, size) for part in vars(self).values()))
 
 
 def _moments(values: Floats, weight: Floats) -> tuple[float, Floats, Floats]:

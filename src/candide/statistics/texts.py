@@ -279,13 +279,6 @@ class TextStatistics:
         """What was pruned, of all feature sets together."""
         return reduce(Dropped.plus, (feature_set.dropped for feature_set in self.feature_sets))
 
-    def arrays(self) -> dict[str, Any]:
-        return {"rows": self.rows, "feature_sets": self.feature_sets}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> TextStatistics:
-        return cls(**arrays)
-
 
 def _of(feature_sets: Iterable[TokenCounts]) -> TextStatistics:
     every = tuple(feature_sets)

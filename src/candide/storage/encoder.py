@@ -16,8 +16,7 @@ from ..exceptions import ModelFileError
 from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
-from ..statistics.counts import StoredCounts
-from .deferred_sample import DeferredSample
+from ..statistics.base import Deferred
 from .registry import name_of
 from .validation.predicates import max_columns
 
@@ -52,7 +51,7 @@ class Encoder:
             return _text(value, path) if isinstance(value, str) else value
         if isinstance(value, (int, float)) and not isinstance(value, np.generic):
             return _number(value)
-        if isinstance(value, (StoredCounts, DeferredSample)):
+        if isinstance(value, Deferred):
             value.load()
         name = name_of(type(value))
         if name is not None:

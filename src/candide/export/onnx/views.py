@@ -12,8 +12,7 @@ import numpy as np
 from ...exceptions import ParameterError
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Array, Floats
-from ...stacking.binning import MergedCodes, TableBinning
-from ...stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from ...stacking.binning import ClippedCoordinates, Coordinates, MergedCodes, RankCoordinates, TableBinning
 from ...stacking.covariance import Covariance, marginal_patterns
 from ...stacking.dependence import JointSlots, OneDependence, TwoDependence
 from ...stacking.fourier_regression import FourierRegression

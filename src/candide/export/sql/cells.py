@@ -20,11 +20,16 @@ import numpy as np
 from ...data.dates import DATE_PARTS, WEEKDAYS
 from ...data.index import EXACT
 from ...kernels.layouts import Array, Floats
-from ...stacking.binning import ColumnBinning, MergedCodes, TableBinning
-from ...stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from ...stacking.binning import (
+    ClippedCoordinates,
+    ColumnBinning,
+    Coordinates,
+    MergedCodes,
+    RankCoordinates,
+    TableBinning,
+)
 from .dialects import Dialect
-from .expressions import clipped_between, picked, place_among
-from .query import ROWS, Query
+from .query import ROWS, Query, clipped_between, picked, place_among
 
 
 class Labelled(NamedTuple):

@@ -15,9 +15,8 @@ from ...model.classifier import Classifier
 from ...stacking.stacked_views import StackedViews
 from .cells import Cells, Codes
 from .dialects import dialect_named, transpiled
-from .expressions import total
 from .posterior import Posterior, calibrate, grows, label_text
-from .query import Own, Query
+from .query import Own, Query, total
 from .stacking import StackingQuery
 from .terms import Scores, family_scores, table_scores
 

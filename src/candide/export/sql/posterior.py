@@ -14,8 +14,7 @@ from ...kernels.layouts import Floats
 from ...stacking.calibration import MAX_LOG_TEMPERATURE, Chain, Scaling
 from ...stacking.calibration_curves import Beta, Curve, Isotonic
 from .dialects import Dialect
-from .expressions import clipped, exponential, log_of_one_plus_exp, picked, place_among, total
-from .query import Query
+from .query import Query, clipped, exponential, log_of_one_plus_exp, picked, place_among, total
 
 # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε, as in ``model.scorer``.
 _SLACK = 1e-12

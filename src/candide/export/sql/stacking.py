@@ -17,8 +17,7 @@ from ...stacking.stacked_views import StackedViews
 from ...stacking.weights import StackingWeights
 from .cells import BinnedColumns, Cells, Codes
 from .dialects import Dialect
-from .expressions import affine, clipped, square, total
-from .query import Query
+from .query import Query, affine, clipped, square, total
 from .terms import block_scores, column_reader, column_scores, table_code, table_entries
 from .views import FourierInputs, FourierView, Pairs, PairView, TripleView
 

@@ -17,7 +17,7 @@ from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
 from .cells import Cells, Codes, Labelled
 from .dialects import Dialect
-from .expressions import clipped, picked, total
+from .query import clipped, picked, total
 
 
 class Scores(NamedTuple):

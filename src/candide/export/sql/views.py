@@ -19,8 +19,7 @@ from ...stacking.fourier_features import Inputs, RankRegression
 from ...stacking.fourier_regression import FourierRegression
 from .cells import BinnedColumns, distinct
 from .dialects import Dialect
-from .expressions import affine, exponential, total
-from .query import Query
+from .query import Query, affine, exponential, total
 
 
 @dataclass(frozen=True)

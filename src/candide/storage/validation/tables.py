@@ -13,8 +13,7 @@ from ...families.table import ColumnSpec, TableFamily
 from ...kernels.dependence import PairTable
 from ...kernels.layouts import Array
 from ...kernels.threads import single_threaded_blas
-from ...stacking.binning import ColumnBinning, MergedCodes, TableBinning
-from ...stacking.coordinates import ClippedCoordinates, RankCoordinates
+from ...stacking.binning import ClippedCoordinates, ColumnBinning, MergedCodes, RankCoordinates, TableBinning
 from ...stacking.covariance import Covariance
 from ...stacking.dependence import OneDependence, TwoDependence
 from ...stacking.fourier_features import RandomFourierFeatures
