@@ -34,9 +34,6 @@ class Geometric(Plain):
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "GeometricNB")
 
-    def resolve(self, statistics: Counts) -> Geometric:
-        return self
-
     def with_alpha(self, alpha: float | Floats) -> Geometric:
         return replace(self, prior=Beta(alpha, alpha))
 
@@ -56,23 +53,13 @@ class Geometric(Plain):
         own = own_by_removal(self, batch, statistics, kernels)
         return replace_own(likelihood, batch, own, offset, kernels)
 
-    def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
-        low, high = self.posterior(statistics).interval(level)
-        return low.ravel(), high.ravel()
-
     def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)
         found = self.prior.log_marginal_likelihood(statistics.observed(), statistics.dense())
         return np.asarray(np.sum(found, axis=0))
 
-    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
-
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         raise NotImplementedError
-
-    def amount(self, data: Data) -> None:
-        return None
 
     def n_parameters(self, statistics: Counts) -> int:
         return int(np.prod(statistics.total.shape))

@@ -40,6 +40,11 @@ class Batch(NamedTuple):
         """Return the weight of the rows of each class."""
         return np.bincount(self.classes, self.weight, minlength=self.n_classes).astype(np.float64, copy=False)
 
+    def rows(self, begin: int, end: int, data: Any) -> Batch:
+        """Return rows ``begin`` to ``end``, which are ``data``."""
+        weight = None if self.weight is None else self.weight[begin:end]
+        return Batch(data, self.classes[begin:end], weight, self.n_classes)
+
     def take(self, rows: Array) -> Batch:
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
@@ -171,6 +176,9 @@ class Plain:
 
     of_table: ClassVar[bool] = False  # whether columns have families of their own
 
+    def resolve(self, statistics: Any) -> Self:
+        return self
+
     def most_alpha(self, statistics: Any) -> float | Floats:
         return _ALL_ALIKE
 
@@ -186,8 +194,25 @@ class Plain:
     def for_choices(self) -> Self:
         return self
 
+    def posterior(self, statistics: Any) -> Any:
+        """Return the posterior of the parameters."""
+        raise NotImplementedError
+
+    def intervals(self, statistics: Any, level: float) -> Any:
+        low, high = self.posterior(statistics).interval(level)
+        return low.ravel(), high.ravel()
+
+    def log_marginal_likelihood(self, statistics: Any) -> Floats:
+        raise NotImplementedError
+
+    def total_log_marginal_likelihood(self, statistics: Any) -> float:
+        return float(self.log_marginal_likelihood(statistics).sum())
+
     def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
         return np.zeros(data.n_rows)
+
+    def amount(self, data: Any) -> Floats | None:
+        return None
 
 
 def is_table(family: Family | None) -> TypeGuard[TableFamily]:
@@ -262,8 +287,7 @@ def remove_each(family: Family, batch: Batch, statistics: Any, kernels: Kernels)
 def row_ranges(batch: Batch, n_cells: int) -> Iterator[Batch]:
     """Yield parts of the batch that fit into memory, for rows of ``n_cells`` cells."""
     for begin, end, data in chunks(batch.data, max(1, CELLS // max(1, n_cells))):
-        weight = None if batch.weight is None else batch.weight[begin:end]
-        yield Batch(data, batch.classes[begin:end], weight, batch.n_classes)
+        yield batch.rows(begin, end, data)
 
 
 def own_by_weight(

@@ -79,9 +79,6 @@ class Categorical(Plain):
             )
         return np.broadcast_to(least, (n_columns,))
 
-    def resolve(self, statistics: CategoryCounts) -> Categorical:
-        return self
-
     def only(self, j: int) -> Categorical:
         least = self.min_categories
         prior = (self.prior[j],) if isinstance(self.prior, tuple) else prior_of_column(self.prior, j)
@@ -200,14 +197,8 @@ class Categorical(Plain):
         require_proper(self.estimate, *self._priors)
         return np.array([slots.log_marginal_likelihood() for slots in self.slots(statistics)])
 
-    def total_log_marginal_likelihood(self, statistics: CategoryCounts) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
-
     def score_variance(self, data: Dense, statistics: CategoryCounts, kernels: Kernels) -> Floats:
         return CategoricalLikelihood(statistics, self).variance(data, kernels)
-
-    def amount(self, data: Dense) -> None:
-        return None
 
     def n_parameters(self, statistics: CategoryCounts) -> int:
         extra = 1 if self.unseen == "smooth" else 0

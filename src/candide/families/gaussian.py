@@ -201,9 +201,6 @@ class Gaussian(Plain):
         rows = statistics.weight.sum(axis=0)
         return np.asarray(gammaln(a) - a * np.log(b) - before + pull - 0.5 * rows * LOG_2PI)
 
-    def total_log_marginal_likelihood(self, statistics: Moments) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
-
     def score_variance(self, data: Data, statistics: Moments, kernels: Kernels) -> Floats:
         return score_variance(data, self.posterior(statistics), _seen(statistics))
 
@@ -212,9 +209,6 @@ class Gaussian(Plain):
         if not self.shared or isinstance(after, Normal):
             return super().score_covariance(data, of, against, statistics)
         return score_covariance(data, of, against, after, _seen(statistics))
-
-    def amount(self, data: Data) -> None:
-        return None
 
     def n_parameters(self, statistics: Moments) -> int:
         n_classes, n_columns = statistics.mean.shape

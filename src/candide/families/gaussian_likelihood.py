@@ -267,10 +267,8 @@ def _own(family: Gaussian, batch: Batch, statistics: Moments, table: NormalTable
     floor, student = family.floor(statistics), family.estimate == "predictive"
     finite = np.empty(len(batch.classes))
     for begin, end, dense in dense_chunks(batch.data):
-        weight = None if batch.weight is None else batch.weight[begin:end]
-        finite[begin:end] = kernels.own_normal_scores(
-            dense, batch.classes[begin:end], weight, table, family.extra(1), floor, student=student
-        )
+        rows = batch.rows(begin, end, dense)[:3]
+        finite[begin:end] = kernels.own_normal_scores(*rows, table, family.extra(1), floor, student=student)
     # A row of weight 0 is in no class, and its score here is not used.
     odd = np.flatnonzero(np.isnan(finite) if batch.weight is None else np.isnan(finite) & (batch.weight > 0))
     if not len(odd):
@@ -346,8 +344,8 @@ def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats,
     else:
         parts = [
             kernels.left_out_shared(
-                dense, batch.classes[begin:end], None if batch.weight is None else batch.weight[begin:end],
-                table.location, table.strength, table.shape[0], table.scale[0], extra, floor, offset,
+                *batch.rows(begin, end, dense)[:3], table.location, table.strength, table.shape[0], table.scale[0],
+                extra, floor, offset,
             )
             for begin, end, dense in dense_chunks(batch.data)
         ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse, chunks
 from ..kernels.tables import FactoredTable, LinearTable, LogSums, Tally, infinite_cell, negative_cell
 from ..lazy_dataclass import dataclass
+from ..priors import Dirichlet, Estimate, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
-from .base import Batch, Scores
+from .base import Batch, Plain, Scores
 from .score_terms import SHRINK, ScoreTerms, Term, TermLikelihood, cells_of
 
 
@@ -149,6 +150,31 @@ def _missing(data: Data) -> Sparse | None:
 
     missing = np.isnan(data.floats())
     return Sparse.of(csr_array(missing.astype(np.float64))) if missing.any() else None
+
+
+class TokenFamily(Plain):
+    """What families of tokens share: columns compete for the tokens of a row, under one Dirichlet distribution."""
+
+    prior: Dirichlet
+    estimate: Estimate
+
+    statistic: ClassVar[type[Counts]] = Counts
+    separate: ClassVar[bool] = False
+
+    def with_alpha(self, alpha: float | Floats) -> Self:
+        return replace(self, prior=Dirichlet(alpha))  # type: ignore[type-var]  # of dataclasses
+
+    @property
+    def pseudo(self) -> float | Floats:
+        """The pseudo-count of every count."""
+        return pseudo_count(self.prior.concentration, self.estimate)
+
+    def amount(self, data: Data) -> Floats:
+        return row_sums(data)
+
+    def n_parameters(self, statistics: Counts) -> int:
+        n_classes, n_columns = statistics.total.shape
+        return int(n_classes * max(0, n_columns - 1))
 
 
 class LinearLikelihood(TermLikelihood):

@@ -313,9 +313,6 @@ class MultivariateNormal(Plain):
                 out[rows, k] = _score_variance(deviation, scale, float(strength), float(degrees))
         return out
 
-    def amount(self, data: Data) -> None:
-        return None
-
     def n_parameters(self, statistics: BlockMoments) -> int:
         n_classes, n_columns = statistics.mean.shape
         return int(n_classes * (n_columns + n_columns * (n_columns + 1) // 2))

@@ -191,16 +191,9 @@ class Poisson(Plain):
         events, exposure = np.broadcast_arrays(statistics.dense(), statistics.observed())
         return prior.posterior(events, exposure)
 
-    def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
-        low, high = self.posterior(statistics).interval(level)
-        return low.ravel(), high.ravel()
-
     def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)
         return np.asarray(self.prior.log_marginal_likelihood(statistics.dense(), statistics.observed()).sum(axis=0))
-
-    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         """Var[x log λ - λ] = x² ψ'(a) - 2x / b + a / b² for λ ~ Gamma(a, b)."""
@@ -215,9 +208,6 @@ class Poisson(Plain):
         x = data.floats()
         known, filled = ~np.isnan(x), np.nan_to_num(x, nan=0.0)
         return np.asarray(filled**2 @ square.T + filled @ slope.T + known @ constant.T)
-
-    def amount(self, data: Data) -> None:
-        return None
 
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape

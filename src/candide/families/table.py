@@ -280,14 +280,8 @@ class TableFamily(Plain):
     def log_marginal_likelihood(self, statistics: Any) -> Floats:
         raise ParameterError("models chosen by leave-one-out have no evidence; compare them by loo_ or candide.select")
 
-    def total_log_marginal_likelihood(self, statistics: Any) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
-
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
         raise ParameterError("the posterior of a table with chosen models has no variance; use one family's classifier")
-
-    def amount(self, data: Any) -> None:
-        return None
 
     def n_parameters(self, statistics: TableStatistics) -> int:
         made = self.likelihood(statistics)

@@ -126,8 +126,7 @@ class TextFamily(Plain):
     ) -> Scores:
         parts = []
         for begin, end, texts in chunks(batch.data, CHUNK):
-            weight = None if batch.weight is None else batch.weight[begin:end]
-            part = Batch(likelihood.rows(texts, kernels), batch.classes[begin:end], weight, batch.n_classes)
+            part = batch.rows(begin, end, likelihood.rows(texts, kernels))
             parts.append(self.inner.left_out(part, likelihood.known.counts, likelihood.inner, offset, kernels))
         return _end_to_end(parts)
 

@@ -51,6 +51,13 @@ class Statistics(Protocol):
         """Return statistics of ``size`` classes with class ``i`` at ``positions[i]`` (below 0: dropped)."""
 
 
+class Exact:
+    """Statistics from which rows are subtracted without a loss of digits."""
+
+    def lost_digits(self, before: Any) -> bool:
+        return False
+
+
 def move_classes(values: Any, positions: Array, size: int) -> Any:
     """Return a table of ``size`` rows with the rows of a dense or sparse table at new, distinct positions."""
     if not isinstance(values, np.ndarray):

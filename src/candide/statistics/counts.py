@@ -14,7 +14,7 @@ from ..data.index import Index, canonical_labels, union_labels
 from ..exceptions import ForgetError
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
-from .base import Deferred, as_dense, move_classes, never_learned, refuse_above, remaining, subtract
+from .base import Deferred, Exact, as_dense, move_classes, never_learned, refuse_above, remaining, subtract
 
 # Sums that grow are an array once one in so many cells is not 0, if these are not too many.
 _FILLED, _MOST_CELLS = 4, 1 << 24
@@ -23,7 +23,7 @@ _WORTH_PACKING = 1 << 12
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Exact):
     """``total[c, j]``: the weighted sum of column ``j`` over the rows of class ``c``.
 
     ``missing`` is the weight of missing cells, None where there are none. With ``presence`` a cell adds at most its
@@ -80,9 +80,6 @@ class Counts:
         return after
 
     without = forget
-
-    def lost_digits(self, before: Counts) -> bool:
-        return False
 
     def take(self, classes: Array) -> Counts:
         missing = None if self.missing is None else as_dense(self.missing[classes])
@@ -249,7 +246,7 @@ class StoredCounts(Deferred, Counts):
 
 
 @dataclass(frozen=True)
-class CategoryCounts:
+class CategoryCounts(Exact):
     """``count[c, slot]``, where the slots of column ``j`` are those of ``labels[j]``, one after the other.
 
     Only categories that were seen have a slot, so two summaries made apart agree after a merge whatever they met.
@@ -312,9 +309,6 @@ class CategoryCounts:
         )
         refuse_above(after.observed(), rows, self.rows, "the number of missing cells")
         return after
-
-    def lost_digits(self, before: CategoryCounts) -> bool:
-        return False
 
     def take(self, classes: Array) -> CategoryCounts:
         return CategoryCounts(self.rows[classes], self.labels, self.count[classes])

@@ -10,7 +10,7 @@ from ..kernels import Kernels, grid_cells
 from ..kernels.grid_cells import Keys
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..lazy_dataclass import dataclass
-from .base import move_classes, refuse_above, subtract
+from .base import Exact, move_classes, refuse_above, subtract
 
 # Occupied cells of a binade, over all classes, beyond which they pair up.
 CELLS_PER_BINADE = 1024
@@ -25,7 +25,7 @@ class Cells(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Exact):
     """Weight per class and cell, where cells are made of the leading bits of the numbers themselves.
 
     Numbers of one sign and exponent, a binade, share a cell if they differ in their last ``shift`` bits alone. At first
@@ -95,9 +95,6 @@ class Grid:
         after = self._of(rows, cells, subtract(mine, theirs, "the weight of a cell"))
         refuse_above(after.observed(), rows, self.rows, "the number of missing cells")
         return after
-
-    def lost_digits(self, before: Grid) -> bool:
-        return False
 
     def take(self, classes: Array) -> Grid:
         return self._of(self.rows[classes], self._cells(), self.count[:, classes])

@@ -14,7 +14,7 @@ from ..kernels.layouts import Array, Floats
 from ..kernels.tokens import DENSE_CELLS
 from ..kernels.vocabulary import Buckets, Coding
 from ..lazy_dataclass import dataclass
-from .base import as_dense
+from .base import Exact, as_dense
 from .counts import Counts
 
 
@@ -226,7 +226,7 @@ def _argsort(names: list[Any]) -> Array:
 
 
 @dataclass(frozen=True)
-class TextStatistics:
+class TextStatistics(Exact):
     """The weight of texts by class, and for each feature set the sums of its tokens."""
 
     rows: Floats
@@ -247,9 +247,6 @@ class TextStatistics:
     def _joined(self, other: TextStatistics, verb: str) -> TextStatistics:
         pairs = zip(self.feature_sets, other.feature_sets, strict=True)
         return _of(getattr(mine, verb)(theirs) for mine, theirs in pairs)
-
-    def lost_digits(self, before: TextStatistics) -> bool:
-        return False
 
     def take(self, classes: Array) -> TextStatistics:
         return self._by_class("take", classes)

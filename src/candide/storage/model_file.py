@@ -87,7 +87,7 @@ def _decoded(reader: BackgroundReader, encoded: EncodedContent) -> Content:
             sample = decoder.value(encoded.parts["state"]["sample"], _SAMPLE)
             decoder.require_all_used()
             check_deferred_sample(content, sample)
-            return vars(sample)
+            return dict(vars(sample))
 
     content = encoded.decode({_SAMPLE: DeferredSample.deferred(read)}, reader.vocabulary)
     return content
