@@ -36,6 +36,11 @@ class FeatureSet(NamedTuple):
     frequencies: bool = False  # texts that hold a token are counted too
 
     @property
+    def features(self) -> TokenFeatures:
+        """What kernels read of it."""
+        return TokenFeatures(self.tokenizer, self.coding)
+
+    @property
     def presence(self) -> bool:
         """Whether a text counts a token once at most."""
         return self.weighting == "binary"
@@ -59,12 +64,10 @@ class FeatureSet(NamedTuple):
 
     def log_tally(self, batch: Batch, kernels: Kernels) -> TokenTally:
         """Return the tally of weights that are no counts."""
-        found = kernels.count_tokens(
-            batch.data.texts, [TokenFeatures(self.tokenizer, self.coding)], grow=not self.fixed
-        )[0]
+        found = kernels.count_tokens(batch.data.texts, [self.features], grow=not self.fixed)[0]
         how = batch.classes, batch.weight, batch.n_classes
         total, texts = (kernels.tally(self.weighed(found.rows), *how, above).total for above in (None, 0.0))
-        return TokenTally(found.coding, total, texts, np.asarray(total.sum(axis=1), dtype=np.float64).ravel())
+        return TokenTally(found.coding, total, texts)
 
 
 class Limits(NamedTuple):

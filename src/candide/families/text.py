@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.layouts import Floats, Sparse, TextRows, chunks
 from ..kernels.token_bins import distinct
-from ..kernels.tokens import TokenFeatures, TokenTally, keeps_token_rows, tally_and_keep
+from ..kernels.tokens import TokenTally, keeps_token_rows, tally_and_keep
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics, TokenCounts
@@ -76,10 +76,7 @@ class TextFamily(Plain):
         """Count all feature sets: in one pass, except fixed vocabularies and weights that are no counts."""
         how = batch.classes, batch.weight, batch.n_classes
         if self._shares_token_rows and keeps_token_rows(batch.data):
-            feature_sets = [
-                TokenFeatures(feature_set.tokenizer, feature_set.coding) for feature_set in self.feature_sets
-            ]
-            return tally_and_keep(batch.data, *how, feature_sets, kernels)
+            return tally_and_keep(batch.data, *how, [own.features for own in self.feature_sets], kernels)
         found: dict[int, TokenTally] = {}
         for i, feature_set in enumerate(self.feature_sets):
             if feature_set.weighting == "log":
@@ -88,10 +85,9 @@ class TextFamily(Plain):
             places = [
                 i for i, feature_set in enumerate(self.feature_sets) if feature_set.fixed == fixed and i not in found
             ]
-            feature_sets = [TokenFeatures(self.feature_sets[i].tokenizer, self.feature_sets[i].coding) for i in places]
-            found |= zip(
-                places, kernels.tally_tokens(batch.data.texts, *how, feature_sets, grow=not fixed), strict=True
-            )
+            features = [self.feature_sets[i].features for i in places]
+            tallies = kernels.tally_tokens(batch.data.texts, *how, features, grow=not fixed)
+            found |= zip(places, tallies, strict=True)
         return [found[i] for i in range(len(self.feature_sets))]
 
     @property
@@ -103,11 +99,7 @@ class TextFamily(Plain):
 
     def terms_of(self, statistics: TextStatistics) -> Terms:
         """Return which tokens of the first feature set are scored, and their factors; fixed while rows are left out."""
-        return (
-            Terms.of(self.feature_sets[0], self.limits, statistics.feature_sets[0])
-            if self.terms is None
-            else self.terms
-        )
+        return self.terms or Terms.of(self.feature_sets[0], self.limits, statistics.feature_sets[0])
 
     def _known(self, statistics: TextStatistics) -> KnownTokens:
         return self.terms_of(statistics).known(self.feature_sets[0], statistics.feature_sets[0])
@@ -118,8 +110,7 @@ class TextFamily(Plain):
         return replace(self, inner=self.inner.resolve(counts), terms=terms)
 
     def likelihood(self, statistics: TextStatistics) -> TextLikelihood:
-        known = self._known(statistics)
-        return TextLikelihood(statistics, self, known)
+        return TextLikelihood(statistics, self, self._known(statistics))
 
     def left_out(
         self, batch: Batch, statistics: TextStatistics, likelihood: Any, offset: Floats, kernels: Kernels
@@ -154,12 +145,7 @@ class TextFamily(Plain):
 
     def amount(self, data: TextRows) -> Floats:
         """Tokens of each text, known or not."""
-        feature_set = self.feature_sets[0]
-        found = (
-            Kernels()
-            .count_tokens(data.texts, [TokenFeatures(feature_set.tokenizer, feature_set.coding)], grow=True)[0]
-            .rows
-        )
+        found = Kernels().count_tokens(data.texts, [self.feature_sets[0].features], grow=True)[0].rows
         return np.asarray(found.matrix().sum(axis=1), dtype=np.float64).ravel()
 
     def n_parameters(self, statistics: TextStatistics) -> int:
@@ -202,14 +188,12 @@ def _shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kern
 
 
 def _sums(feature_set: FeatureSet, data: TextRows, share: Floats, rows: Floats, kernels: Kernels) -> TokenCounts:
-    found = kernels.count_tokens(
-        data.texts, [TokenFeatures(feature_set.tokenizer, feature_set.coding)], grow=not feature_set.fixed
-    )[0]
+    found = kernels.count_tokens(data.texts, [feature_set.features], grow=not feature_set.fixed)[0]
     total = _by_class(feature_set.weighed(found.rows), share)
     texts = total
     if feature_set.frequencies:
         texts = _by_class(replace(found.rows, values=np.ones(len(found.rows.values))), share)
-    return feature_set.sums(TokenTally(found.coding, total, texts, np.asarray(total.sum(axis=1))), rows)
+    return feature_set.sums(TokenTally(found.coding, total, texts), rows)
 
 
 def _by_class(cells: Sparse, share: Floats) -> Any:

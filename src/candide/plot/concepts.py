@@ -205,7 +205,7 @@ def _read(a: Any, b: Any, given: Any, names: tuple[str, str, str]) -> tuple[Code
     known = ~np.any([missing_cells(column) for column in columns], axis=0)
     if not known.any():
         raise InputError("no row has all three values, so there is nothing to draw; pass rows without missing values")
-    first, second, classes = (_code_values(column[known], name) for column, name in zip(columns, names, strict=True))
+    first, second, classes = (_code_values(column[known]) for column in columns)
     for coded, name in ((first, names[0]), (second, names[1])):
         if len(coded.labels) > _MAX_VALUES:
             raise InputError(
@@ -215,7 +215,7 @@ def _read(a: Any, b: Any, given: Any, names: tuple[str, str, str]) -> tuple[Code
     return first, second, classes
 
 
-def _code_values(values: Array, name: str) -> CodedValues:
+def _code_values(values: Array) -> CodedValues:
     try:
         return CodedValues(*np.unique(values, return_inverse=True))
     except TypeError:

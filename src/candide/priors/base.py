@@ -7,8 +7,9 @@ is the limit of smoothing as the pseudo-count goes to 0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -49,7 +50,22 @@ class Prior(Protocol):
 
 
 class Readable:
-    """A repr in which numbers read as numbers and large arrays stay short, and an equality that knows arrays."""
+    """A repr in which numbers read as numbers and large arrays stay short, and an equality that knows arrays.
+
+    Parameters are copied and checked: at least 0, or ``least`` by name, and of shapes that go together.
+    """
+
+    least: ClassVar[Mapping[str, float]] = {}
+
+    def __post_init__(self) -> None:
+        self._check_parameters()
+        check_shapes(self)
+
+    def _check_parameters(self, *, above: bool = False) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            least, value = self.least.get(field.name, 0.0), getattr(self, field.name)
+            checked = parameter(type(self).__name__, field.name, value, least=least, above=above)
+            object.__setattr__(self, field.name, checked)
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{field.name}={_shown(getattr(self, field.name))}" for field in fields(self))  # type: ignore[arg-type]

@@ -12,13 +12,11 @@ from ..lazy_dataclass import dataclass
 from .base import (
     Readable,
     check_proper,
-    check_shapes,
     draws,
     generator,
     log_run,
     observations,
     out,
-    parameter,
     parts_of,
     summaries,
     tails,
@@ -42,9 +40,6 @@ class Dirichlet(Readable):
     """
 
     concentration: float | Floats = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "concentration", parameter("Dirichlet", "concentration", self.concentration))
 
     @property
     def is_proper(self) -> bool:
@@ -142,11 +137,6 @@ class Beta(Readable):
 
     a: float | Floats = 1.0
     b: float | Floats = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("a", "b"):
-            object.__setattr__(self, name, parameter("Beta", name, getattr(self, name)))
-        check_shapes(self)
 
     @property
     def is_proper(self) -> bool:

@@ -12,13 +12,11 @@ from ..lazy_dataclass import dataclass
 from .base import (
     Readable,
     check_proper,
-    check_shapes,
     draws,
     generator,
     log_rising,
     observations,
     out,
-    parameter,
     summaries,
     tails,
 )
@@ -36,11 +34,6 @@ class Gamma(Readable):
 
     shape: float | Floats = 1.0
     rate: float | Floats = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("shape", "rate"):
-            object.__setattr__(self, name, parameter("Gamma", name, getattr(self, name)))
-        check_shapes(self)
 
     @property
     def is_proper(self) -> bool:

@@ -78,7 +78,7 @@ class OneDependence(FieldsOnlyPickle):
         return ViewContributions(self.merged.columns[given], scores, rest)
 
     def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> View:
-        return UpdatedCounts(self, _own(self, cases, sign, kernels))
+        return UpdatedCounts(self, _own(self, cases, sign))
 
     def with_table(self, table: PairTable) -> OneDependence:
         """Return the view with other counts."""
@@ -245,7 +245,7 @@ class TwoDependence(FieldsOnlyPickle):
         return ViewContributions(self.one.merged.columns[given], scores, rest)
 
     def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> View:
-        return UpdatedCounts(self, _own(self, cases, sign, kernels))
+        return UpdatedCounts(self, _own(self, cases, sign))
 
     def with_table(self, table: TripleTable) -> TwoDependence:
         """Return the view with other counts."""
@@ -378,21 +378,21 @@ class UpdatedCounts:
         return self.whole.contributions(binned, numbers, kernels)
 
     def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> UpdatedCounts:
-        return UpdatedCounts(self.base, self.own | _own(self, cases, sign, kernels))
+        return UpdatedCounts(self.base, self.own | _own(self, cases, sign))
 
     def of_class(self, k: int) -> Counted:
         """Return the view of one class."""
         return self.own[k] if k in self.own else self.base.of_class(k)
 
 
-def _own(view: Counted | UpdatedCounts, cases: LabeledRows, sign: float, kernels: Kernels) -> dict[int, Counted]:
+def _own(view: Counted | UpdatedCounts, cases: LabeledRows, sign: float) -> dict[int, Counted]:
     return {
-        int(k): _with_rows(view.of_class(int(k)), cases.take(np.flatnonzero(cases.classes == k)), sign, kernels)
+        int(k): _with_rows(view.of_class(int(k)), cases.take(np.flatnonzero(cases.classes == k)), sign)
         for k in np.unique(cases.classes)
     }
 
 
-def _with_rows(alone: Counted, cases: LabeledRows, sign: float, kernels: Kernels) -> Counted:
+def _with_rows(alone: Counted, cases: LabeledRows, sign: float) -> Counted:
     """The view of one class after rows of this class."""
     one = alone if isinstance(alone, OneDependence) else alone.one
     slots, table = one.merged.slots(cases.binned.codes), one.table

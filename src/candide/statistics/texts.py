@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..exceptions import MergeError
+from ..kernels.counting import DENSE_CELLS
 from ..kernels.layouts import Array, Floats
-from ..kernels.tokens import DENSE_CELLS
 from ..kernels.vocabulary import Buckets, Coding
 from ..lazy_dataclass import dataclass
 from .base import Exact, as_dense

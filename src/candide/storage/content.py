@@ -21,8 +21,8 @@ from .container import CURRENT_VERSION
 from .decoder import Decoder
 from .errors import InvalidContent, model_file_errors, require
 from .registry import field_types, matches_type
+from .validation import MAX_WEIGHT
 from .validation.model import check_content
-from .validation.predicates import MAX_WEIGHT
 
 if TYPE_CHECKING:
     from ..kernels import _core

@@ -19,7 +19,7 @@ from ..model.table import Table
 from ..statistics.counts import CompressedRows, Counts, StoredCounts
 from .errors import InvalidContent, require
 from .registry import CLASSES, class_named, field_types, matches_type
-from .validation.predicates import are_offsets, is_canonical
+from .validation import are_offsets, is_canonical
 
 if TYPE_CHECKING:
     from ..kernels import _core

@@ -18,7 +18,7 @@ from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
 from ..statistics.base import Deferred
 from .registry import name_of
-from .validation.predicates import max_columns
+from .validation import max_columns
 
 # A tree: None, Boolean values, numbers, strings, lists (which stand for tuples), and dicts whose "$" names their type.
 Tree = Any

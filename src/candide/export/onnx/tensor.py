@@ -239,9 +239,9 @@ class Tensor:
         return self.graph.op("Gather", self, places.astype(np.int64), axis=axis)
 
 
-def concatenated(parts: list[Tensor], axis: int = 1) -> Tensor:
+def concatenated(parts: list[Tensor]) -> Tensor:
     """Tensors side by side."""
-    return parts[0] if len(parts) == 1 else parts[0].graph.op("Concat", *parts, axis=axis)
+    return parts[0] if len(parts) == 1 else parts[0].graph.op("Concat", *parts, axis=1)
 
 
 def added(parts: list[Tensor]) -> Tensor:

@@ -213,8 +213,8 @@ class WithMissing:
         return self.inner.parameters()
 
 
-def with_missing(inner: ParametricColumn, strength: float = 1.0) -> WithMissing:
-    """Presence smoothed by as many rows with the share of all classes together.
+def with_missing(inner: ParametricColumn) -> WithMissing:
+    """Presence smoothed by one row with the share of all classes together.
 
     >>> from candide.families.columns.transforms import moments_of
     >>> from candide.families.columns.parametric import gaussian
@@ -227,7 +227,7 @@ def with_missing(inner: ParametricColumn, strength: float = 1.0) -> WithMissing:
     """
     count = _count(inner)
     weight = count.sum(axis=1) + np.array([0.0, 0.0 if inner.ignored.any() else 0.5])
-    base = strength * (weight + 1e-9) / (weight + 1e-9).sum()
+    base = (weight + 1e-9) / (weight + 1e-9).sum()
     presence = CodedColumn("presence", "", count, base, np.zeros(count.shape[1]), labels=np.arange(2.0))
     return WithMissing(_without_missing(inner), presence)
 

@@ -14,7 +14,7 @@ from ...kernels.layouts import Array, Floats
 from ...statistics.counts import CompressedRows
 from ..errors import require
 from ..registry import COLUMN_FAMILIES, name_of
-from .predicates import (
+from . import (
     MAX_WEIGHT,
     are_at_most,
     are_finite,

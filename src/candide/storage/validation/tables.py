@@ -23,7 +23,7 @@ from ...stacking.token_views import TextColumnView
 from ...stacking.views import View
 from ...statistics.table import TableStatistics
 from ..errors import require
-from .predicates import are_finite, are_positions, are_weights, is_ascending, is_symmetric
+from . import are_finite, are_positions, are_weights, is_ascending, is_symmetric
 from .statistics import (
     check_block_moments,
     check_categories,

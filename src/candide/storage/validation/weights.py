@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import require
 from ..registry import name_of
-from .predicates import are_finite, are_weights
+from . import are_finite, are_weights
 
 if TYPE_CHECKING:
     from ...stacking.calibration import Scaling
