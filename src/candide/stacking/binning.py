@@ -62,6 +62,11 @@ class TableBinning:
         """Number of codes of each column, without "missing" and "unseen"."""
         return np.array([column.size for column in self.columns], dtype=np.int64)
 
+    @property
+    def number_columns(self) -> Array:
+        """The positions of the number columns among the codes."""
+        return np.array([i for i, column in enumerate(self.columns) if column.is_number], dtype=np.int64)
+
     def absent(self, data: Columns) -> Array | None:
         """Return which cells are absent, ``(rows, columns of the table)``; None if none is."""
         none = np.zeros(len(data.columns), dtype=bool) if self.nulls is None else ~self.nulls

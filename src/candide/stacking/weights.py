@@ -135,12 +135,8 @@ def fit_weights_from(
     def value(point: Floats) -> tuple[float, Floats]:
         w, b = point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]
         total, slope = loss(np.matmul(w[:, None, :], shown)[:, 0] + (base + b[:, None] * factor), none)
-        away = w - begin
-        mean = away.mean(axis=0)
-        apart = away - mean
-        gradient = _over_rows(shown, slope) + ridge * (mean / n_classes + TIE * apart)
-        penalty = ridge @ (mean**2 + TIE * (apart**2).sum(axis=0)) + b @ b
-        return total + 0.5 * float(penalty), np.concatenate([gradient.ravel(), slope @ factor + b])
+        penalty, pull = _penalty(w - begin, b, ridge)
+        return total + penalty, np.concatenate([(_over_rows(shown, slope) + pull).ravel(), slope @ factor + b])
 
     curvature = _CURVATURE * np.broadcast_to(weight, (n_classes, n_rows))
     steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature @ factor**2 + 1.0)
@@ -169,11 +165,8 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[F
     def free(point: Floats) -> tuple[float, Floats]:
         w, b = point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]
         value, slope = loss(np.matmul(w[:, None, :], shown)[:, 0], b)
-        mean = w.mean(axis=0)
-        apart = w - mean
-        gradient = _over_rows(shown, slope) + ridge * (mean / n_classes + TIE * apart)
-        penalty = ridge @ (mean**2 + TIE * (apart**2).sum(axis=0)) + b @ b
-        return value + 0.5 * float(penalty), np.concatenate([gradient.ravel(), slope.sum(axis=1) + b])
+        penalty, pull = _penalty(w, b, ridge)
+        return value + penalty, np.concatenate([(_over_rows(shown, slope) + pull).ravel(), slope.sum(axis=1) + b])
 
     curvature = loss.curvature(np.matmul(w, shown), b)
     steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature.sum(axis=1) + 1.0)
@@ -232,6 +225,14 @@ class _Common:
     def _parts(self, point: Floats) -> tuple[Floats, Floats]:
         n_views = len(self.ridge)
         return point[:n_views], point[n_views:]
+
+
+def _penalty(weights: Floats, bias: Floats, ridge: Floats) -> tuple[float, Floats]:
+    """Return the penalty of weights ``(classes, views)`` and biases, and its gradient by the weights."""
+    mean = weights.mean(axis=0)
+    apart = weights - mean
+    value = ridge @ (mean**2 + TIE * (apart**2).sum(axis=0)) + bias @ bias
+    return 0.5 * float(value), ridge * (mean / len(weights) + TIE * apart)
 
 
 def _over_rows(shown: Floats, factor: Floats) -> Floats:
@@ -312,7 +313,7 @@ _MOST_ROWS, _REPLICATES = 3_600, 8
 # Scores (views × rows × classes) that are held at once.
 _MOST_SCORES = 1 << 20
 _SEED = 20
-# CholeskyFactor on the ridges of the far weights, which differ more from those of complete rows.
+# Factor on the ridges of the far weights, which differ more from those of complete rows.
 _FAR_RIDGE = 0.1
 
 

@@ -123,10 +123,6 @@ def _scalar(_: Encoder, value: np.generic, path: str) -> Tree:
     return {"$": "scalar", "dtype": value.dtype.name, "value": _number(value.item())}
 
 
-def _tuple(encoder: Encoder, value: tuple[Any, ...], path: str) -> Tree:
-    return encoder.items(value, path)
-
-
 def _list(encoder: Encoder, value: list[Any], path: str) -> Tree:
     return {"$": "list", "items": encoder.items(value, path)}
 
@@ -257,7 +253,7 @@ _ENCODERS: dict[Any, Callable[[Encoder, Any, str], Tree]] = {
     np.ndarray: _array,
     Vocabulary: _vocabulary,
     TextRows: _text_rows,
-    tuple: _tuple,
+    tuple: Encoder.items,
     list: _list,
     dict: _dict,
     set: _set,

@@ -111,6 +111,7 @@ class _BinnedCells:
 
     def __init__(self, binning: TableBinning, cells: Cells) -> None:
         self._columns, self._cells, self._nulls = binning.columns, cells, binning.nulls
+        self.number_columns = binning.number_columns
 
     @cached_property
     def numbers(self) -> Tensor:
@@ -150,11 +151,6 @@ class _BinnedCells:
             return slots
         assert self.lacks is not None
         return (self.lacks.columns(merging.columns) > np.array(0.0)).where(np.int64(-1), slots)
-
-    @property
-    def numbers_among(self) -> Array:
-        """Places of the number columns among the codes."""
-        return np.array([i for i, column in enumerate(self._columns) if column.is_number], dtype=np.int64)
 
     def points(self, coordinates: Coordinates) -> Tensor:
         """``Coordinates.points``."""
@@ -221,7 +217,7 @@ def _at(place: int) -> Array:
 
 
 def _covariance(view: Covariance, binned: _BinnedCells) -> Tensor:
-    columns = view.coordinates.code_columns(binned.numbers_among)
+    columns = view.coordinates.code_columns(binned.number_columns)
     if binned.may_lack[columns].any():
         return _marginals(view, columns, binned)
     whitening = np.stack([factor.whitening for factor in view.factors])

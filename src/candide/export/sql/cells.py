@@ -194,11 +194,6 @@ class BinnedColumns:
         labels = None if column.is_number else ([] if column.labels is None else column.labels.tolist())
         return self.cells.lacks(column.column, labels)
 
-    @property
-    def numbers(self) -> Array:
-        """Places of the number columns among the codes."""
-        return np.array([i for i, column in enumerate(self.binning.columns) if column.is_number], dtype=np.int64)
-
     def coordinates(self, coordinates: Coordinates) -> list[str]:
         """The names of points."""
         if isinstance(coordinates, RankCoordinates):

@@ -216,7 +216,7 @@ def covariance_scores(view: Covariance, binned: BinnedColumns) -> list[str]:
     ``marginal_patterns`` allows for; NULL for rows that lack others.
     """
     names = binned.coordinates(view.coordinates)
-    lacks = [binned.lacks(i) for i in view.coordinates.code_columns(binned.numbers).tolist()]
+    lacks = [binned.lacks(i) for i in view.coordinates.code_columns(binned.binning.number_columns).tolist()]
     patterns = marginal_patterns(view.moments.scatter.size, np.array([name is not None for name in lacks]))
     whole = _scores(view, names, binned.cells.dialect)
     if all(name is None for name in lacks):
