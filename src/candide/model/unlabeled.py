@@ -11,17 +11,15 @@ from ..data.arrays import as_array
 from ..data.labeled_rows import LabeledRows, read_weights
 from ..exceptions import InputError
 from ..families import Batch
-from ..families.text import TextFamily
-from ..families.unlabeled import shared_out, token_by_token
+from ..families.text import TextFamily, shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
 from ..lazy_dataclass import dataclass
 from ..specs import Spec
 from ..stacking.calibration import calibrate, cross_fitted, log_softmax
-from ..stacking.folds import group_folds
 from ..stacking.refinement import fit_refinement, refine_out_of_fold
 from ..stacking.token_views import StackedTokenViews
-from ..stacking.training_rows import TrainingRows
+from ..stacking.training_rows import TrainingRows, group_folds
 from ..statistics.hashing import group_hashes, group_of, in_groups, row_hashes
 from .accumulator import summarize
 from .classifier import Classifier

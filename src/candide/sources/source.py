@@ -80,7 +80,7 @@ class ArrowSource(Source):
         return self._progress.bytes_read
 
     @property
-    def bad_rows(self) -> BadRows:  # type: ignore[override]
+    def bad_rows(self) -> BadRows:
         """The rows that the last pass skipped."""
         return self._progress.bad_rows
 
@@ -90,7 +90,7 @@ class ArrowSource(Source):
         return schema_fingerprint(self.schema)
 
     @cached_property
-    def roles(self) -> Roles:
+    def roles(self) -> Roles:  # type: ignore[override]
         """The roles of columns, as given or inferred from the first rows."""
         name = self._parts[0].name if len(self._parts) == 1 else "the source"
         return infer_roles(self.requested, self.first_rows(_INFERENCE_ROWS), self._describes_texts(), name)

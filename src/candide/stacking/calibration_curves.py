@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.layouts import Array, Floats
-from ...lazy_dataclass import dataclass
-from ..newton import MANY, RIDGE, Derivatives, Loss, PenalizedLoss, blocks, minimize
-from .base import MAX_LOG_ODDS, CalibrationRows, from_log_odds, log_odds, log_softmax
+from ..kernels.layouts import Array, Floats
+from ..lazy_dataclass import dataclass
+from .calibration import MAX_LOG_ODDS, CalibrationRows, from_log_odds, log_odds, log_softmax
+from .newton import MANY, RIDGE, Derivatives, Loss, PenalizedLoss, blocks, minimize
 
 # a, b, c that change nothing.
 _IDENTITY = np.array([1.0, 1.0, 0.0])

@@ -15,7 +15,7 @@ from ..kernels.vocabulary import Coding
 from ..lazy_dataclass import dataclass
 from ..statistics import Counts
 from ..statistics.base import as_dense
-from ..statistics.token_counts import TokenCounts, top_k
+from ..statistics.texts import TokenCounts, top_k
 from .base import Batch
 
 Weighting = Literal["count", "binary", "log", "tfidf"]
@@ -34,6 +34,11 @@ class FeatureSet(NamedTuple):
     fixed: bool = False  # the vocabulary is given, and does not grow
     name: str = "words"
     frequencies: bool = False  # texts that hold a token are counted too
+
+    @property
+    def features(self) -> TokenFeatures:
+        """What kernels read of it."""
+        return TokenFeatures(self.tokenizer, self.coding)
 
     @property
     def presence(self) -> bool:
@@ -59,12 +64,10 @@ class FeatureSet(NamedTuple):
 
     def log_tally(self, batch: Batch, kernels: Kernels) -> TokenTally:
         """Return the tally of weights that are no counts."""
-        found = kernels.count_tokens(
-            batch.data.texts, [TokenFeatures(self.tokenizer, self.coding)], grow=not self.fixed
-        )[0]
+        found = kernels.count_tokens(batch.data.texts, [self.features], grow=not self.fixed)[0]
         how = batch.classes, batch.weight, batch.n_classes
         total, texts = (kernels.tally(self.weighed(found.rows), *how, above).total for above in (None, 0.0))
-        return TokenTally(found.coding, total, texts, np.asarray(total.sum(axis=1), dtype=np.float64).ravel())
+        return TokenTally(found.coding, total, texts)
 
 
 class Limits(NamedTuple):
