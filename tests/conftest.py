@@ -19,8 +19,6 @@ from collections.abc import Generator, Iterator
 
 # Pictures are drawn, and nobody looks.
 os.environ.setdefault("MPLBACKEND", "Agg")
-# Read when scipy is first imported; without it scikit-learn skips its array API checks.
-os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # Workers share the cores.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -41,10 +39,16 @@ NEEDS = {
 READERS = "300MB"
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=25, suppress_health_check=_QUIET)
-settings.register_profile("fast", settings.get_profile("ci"), max_examples=8)
+settings.register_profile("fast", settings.get_profile("ci"), max_examples=5)
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_QUIET)
 settings.register_profile("sanitize", settings.get_profile("ci"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let scikit-learn check array APIs in the slow tier: all that scipy does, and its import, takes longer then."""
+    if "not slow" not in config.option.markexpr:
+        os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when scipy is first imported
 
 
 @pytest.hookimpl(wrapper=True)
