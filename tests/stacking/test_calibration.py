@@ -242,8 +242,15 @@ def test_a_class_without_rows_becomes_rare(method: str) -> None:
     assert 0 < share < (0.15 if method == "temperature" else 0.001)
 
 
-@pytest.mark.parametrize("by_amount", [False, True])
-@pytest.mark.parametrize("method", ["platt", "beta"])
+@pytest.mark.parametrize(
+    ("method", "by_amount"),
+    [
+        ("platt", True),
+        ("beta", False),
+        pytest.param("platt", False, marks=pytest.mark.slow),
+        pytest.param("beta", True, marks=pytest.mark.slow),
+    ],
+)
 def test_many_classes_come_out_as_few_would(method: str, by_amount: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a matrix of classes by classes, and with rows that hardly differ taken for one."""
     rows = overconfident(2_000, 120)
