@@ -187,6 +187,41 @@ def _fill_matrix(X: Any, fillings: Mapping[Any, Imputation]) -> Any:
     return matrix.asformat(X.format)
 
 
+def storage_types(X: Any) -> dict[Any, str]:
+    """Return how the cells of each column are stored, by name or position, as messages say it.
+
+    Readers of text formats, which store texts alone, say in the metadata of a field what they look like.
+
+    >>> storage_types({"age": [31, 58], "job": np.array(["cook", "smith"], dtype=object)})
+    {'age': 'storage type int64', 'job': 'storage type object'}
+    """
+    if isinstance(X, Mapping) and not is_sparse(X):
+        columns: dict[Any, Any] = {name: _dtype(values) for name, values in X.items()}
+    elif is_sparse(X) or as_frame(X) is None:
+        values = X if is_sparse(X) else as_array(X, "X")
+        columns = dict.fromkeys(range(values.shape[1]), values.dtype)
+    elif hasattr(X, "schema") and hasattr(X.schema, "field"):  # pyarrow
+        return {field.name: _looks(field) or f"storage type {field.type}" for field in X.schema}
+    else:
+        frame = as_frame(X)
+        assert frame is not None
+        columns = {series.name: series.to_native().dtype for series in frame.iter_columns()}
+    return {name: f"storage type {dtype}" for name, dtype in columns.items()}
+
+
+#: The key under which readers of text formats say how they decided the type of a column.
+DECIDED = b"candide.decided"
+
+
+def _looks(field: Any) -> str:
+    return (field.metadata or {}).get(DECIDED, b"").decode()
+
+
+def _dtype(values: Any) -> Any:
+    dtype = getattr(values, "dtype", None)
+    return getattr(values, "type", None) or as_array(values, "a column").dtype if dtype is None else dtype
+
+
 # Rows that are searched first for a cell with a value.
 _FIRST_ROWS = 64
 

@@ -24,7 +24,7 @@ from .accumulator import RowCounts, summarize
 from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
 from .drawn_cells import as_seen
-from .labels import LabelFilter, drop_unlabeled, one_dimensional, with_labels
+from .labels import LabelFilter, drop_unlabeled, like_classes, with_labels
 from .leave_one_out import check_prior, read_folds
 from .source_columns import roles_in
 from .state import State
@@ -205,13 +205,13 @@ class Model:
         """Return rows to learn from that are read like those of training."""
         X, y, sample_weight, groups = labeled.drop(*self.spec.split_label(X, y), sample_weight, groups)
         data = self.spec.read(X, self.schema, self.classifier, learning=True)
-        return with_labels(data, y, sample_weight, groups, self.kernels)
+        return with_labels(data, y, sample_weight, groups, self.kernels, self.classifier.classes)
 
     def batch(self, X: Any, y: Any, sample_weight: Any = None) -> Batch:
         """Return rows whose labels the model knows."""
         X, y = self.spec.split_label(X, y)
         data, known = self.read(X), self.classifier.classes
-        classes, positions = read_labels(one_dimensional(y), data.n_rows, self.kernels)
+        classes, positions = read_labels(like_classes(y, known), data.n_rows, self.kernels)
         places = classes.positions_in(known)
         if (places < 0).any():
             raise InputError(
@@ -336,7 +336,7 @@ class Model:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows that are predicted right."""
         X, y, sample_weight = drop_unlabeled(self.spec, X, y, sample_weight)
-        right = self.predict(X) == as_array(y, "y").ravel()
+        right = self.predict(X) == as_array(like_classes(y, self.classifier.classes), "y").ravel()
         return float(np.average(right, weights=read_weights(sample_weight, len(right))))
 
     def decide(self, X: Any, costs: Any = None, abstain: float | None = None, unsure: Any = "unsure") -> Array:

@@ -108,7 +108,7 @@ class ChunkReader:
             return rows
         assert self.learned is not None
         data = spec.read(X, self.schema, self.learned, learning=True)
-        return with_labels(data, y, sample_weight, groups, Kernels(spec.n_threads))
+        return with_labels(data, y, sample_weight, groups, Kernels(spec.n_threads), self.learned.classes)
 
 
 def count_chunks(model: Model, chunks: Iterable[Any], group_bytes: int) -> State | None:
