@@ -201,7 +201,7 @@ def storage_types(X: Any) -> dict[Any, str]:
         values = X if is_sparse(X) else as_array(X, "X")
         columns = dict.fromkeys(range(values.shape[1]), values.dtype)
     elif hasattr(X, "schema") and hasattr(X.schema, "field"):  # pyarrow
-        return {field.name: _looks(field) or f"storage type {field.type}" for field in X.schema}
+        return {field.name: _metadata(field, DECIDED) or f"storage type {field.type}" for field in X.schema}
     else:
         frame = as_frame(X)
         assert frame is not None
@@ -209,12 +209,19 @@ def storage_types(X: Any) -> dict[Any, str]:
     return {name: f"storage type {dtype}" for name, dtype in columns.items()}
 
 
-#: The key under which readers of text formats say how they decided the type of a column.
-DECIDED = b"candide.decided"
+#: Keys under which readers of files say how they decided the type of a column, and what it was declared as.
+DECIDED, DECLARED = b"candide.decided", b"candide.declared"
 
 
-def _looks(field: Any) -> str:
-    return (field.metadata or {}).get(DECIDED, b"").decode()
+def declared_types(X: Any) -> dict[Any, str]:
+    """Return the types of columns that were declared when a file was opened."""
+    fields = X.schema if hasattr(X, "schema") and hasattr(X.schema, "field") else ()
+    found = {field.name: _metadata(field, DECLARED) for field in fields}
+    return {name: kind for name, kind in found.items() if kind}
+
+
+def _metadata(field: Any, key: bytes) -> str:
+    return (field.metadata or {}).get(key, b"").decode()
 
 
 def _dtype(values: Any) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
+from ..data.conversion import to_datetime
 from ..exceptions import SourceError
 from ..sources.duckdb_engine import first_line
 
@@ -33,9 +35,18 @@ def _array(cells: list[Any], field: pa.Field) -> pa.Array:
 
 
 def _plain(cells: list[Any], kind: pa.DataType) -> list[Any]:
-    """Decimals as doubles, and what is to be text as text: Arrow does neither."""
+    """Decimals as doubles, texts of dates as dates, and what is to be text as text: Arrow does none of it."""
     if pa.types.is_floating(kind):
         return [None if cell is None else float(cell) for cell in cells]
     if pa.types.is_string(kind):
         return [cell if cell is None or isinstance(cell, str) else str(cell) for cell in cells]
+    if pa.types.is_timestamp(kind) and any(isinstance(cell, str) for cell in cells):
+        return [_moment(cell) if isinstance(cell, str) else cell for cell in cells]
     return cells
+
+
+def _moment(text: str) -> datetime:
+    moment = to_datetime(text)
+    if moment is None:
+        raise ValueError(f"{text!r} is no date in ISO format")
+    return moment

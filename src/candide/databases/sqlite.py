@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from ..data.conversion import is_date_text
 from .database import Database, explained
 from .fetched import batches
 
 # Columns that one query asks for the types of their cells: SQLite answers 2,000 at most.
 _SOME = 500
+# Texts of a column that tell whether they are dates.
+_FIRST = 10_000
 # Types, each of which holds those before it, but for bytes.
 _RANK = "CASE TYPEOF({cell}) WHEN 'integer' THEN 1 WHEN 'real' THEN 2 WHEN 'blob' THEN 3 WHEN 'text' THEN 4 END"
 
@@ -35,7 +38,18 @@ class Sqlite(Database):
             asked = ", ".join(f"MIN({rank}), MAX({rank})" for rank in ranks)
             found = self._cursor(f"SELECT {asked} FROM {source} AS t").fetchone()
             kinds += map(_type, found[::2], found[1::2])
-        return pa.schema(list(zip(names, kinds, strict=True)))
+        return pa.schema([(name, self._or_date(name, source, kind)) for name, kind in zip(names, kinds, strict=True)])
+
+    def _or_date(self, name: str, source: str, kind: pa.DataType) -> pa.DataType:
+        """The type of dates, if the first texts of a column are dates in ISO format: SQLite has no such type."""
+        if kind != pa.string():
+            return kind
+        cell = f"t.{self.quoted(name)}"
+        cursor = self._cursor(f"SELECT {cell} FROM {source} AS t WHERE {cell} IS NOT NULL LIMIT {_FIRST}")
+        while texts := cursor.fetchmany(_SOME):
+            if not all(isinstance(text, str) and is_date_text(text) for (text,) in texts):
+                return kind
+        return pa.timestamp("us")
 
     def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
         cursor = self._cursor(sql)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from queue import Full, Queue
 from threading import Event, Thread
@@ -11,10 +11,11 @@ from typing import TypeVar
 import pyarrow as pa
 
 from ..data.column_selection import Roles
+from ..data.column_types import check_declared
 from ..printable import printable
 from .bad_rows import BadRows, OnBadRow
 from .reader import Reader, ReadProgress, cast_batch, check_columns, rebatch, schema_fingerprint, union_schema
-from .role_inference import RequestedRoles, infer_roles
+from .role_inference import RequestedRoles, check_names, infer_roles, label_by_name
 
 # Of so many files the types are looked at before the first row is read; of others when their turn comes.
 _MAX_CHECKED = 100
@@ -29,13 +30,36 @@ class Source:
     columns and types are those of then.
     """
 
-    def __init__(self, parts: Sequence[Reader], requested: RequestedRoles, on_bad_row: OnBadRow = "error") -> None:
-        self._requested, self._on_bad_row = requested, on_bad_row
-        #: Names and types of the columns.
-        self.schema = union_schema(parts[:_MAX_CHECKED])
-        self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
+    def __init__(
+        self,
+        parts: Sequence[Reader],
+        requested: RequestedRoles,
+        on_bad_row: OnBadRow = "error",
+        declared: Mapping[str, str] | None = None,
+    ) -> None:
+        self._requested, self._on_bad_row, self._given_parts = requested, on_bad_row, parts
+        self._declared = dict(declared or {})
         self._progress = ReadProgress(BadRows(on_bad_row))
-        requested.check(self.names)
+        names = parts[0].schema.names
+        requested.check(names)
+        check_names(self._declared, names)
+        others = (requested.text, requested.weight, *(requested.columns or ()))
+        self._set_types(requested.label or label_by_name([name for name in names if name not in others]))
+
+    def _set_types(self, label: str | None) -> None:
+        """Decide names and types of the columns. A label of a text format is a text, as it is written."""
+        texts = [label] if label and all(part.is_text_format for part in self._given_parts) else []
+        parts = self._given_parts
+        #: Names and types of the columns.
+        self.schema = union_schema(parts[:_MAX_CHECKED], {**dict.fromkeys(texts, "str"), **self._declared})
+        self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
+
+    def with_types(self, schema: Mapping[str, str] | None) -> Source:
+        """Return the same rows with the declared types of some columns, besides those that are declared already."""
+        declared = {name: kind for name, kind in check_declared(schema).items() if name in self.names}
+        if not declared.items() - self._declared.items():
+            return self
+        return Source(self._given_parts, self._requested, self._on_bad_row, {**self._declared, **declared})
 
     def __repr__(self) -> str:
         places = self._parts[0].name if len(self._parts) == 1 else f"{len(self._parts)} places"
@@ -75,7 +99,9 @@ class Source:
     def roles(self) -> Roles:
         """The roles of columns, as given or inferred from the first rows."""
         name = self._parts[0].name if len(self._parts) == 1 else "the source"
-        return infer_roles(self._requested, self.head(_INFERENCE_ROWS), self._describes_texts(), name)
+        roles = infer_roles(self._requested, self.head(_INFERENCE_ROWS), self._describes_texts(), name)
+        self._set_types(roles.label)
+        return roles
 
     def _describes_texts(self) -> bool:
         return all(part.is_texts for part in self._parts)
@@ -122,10 +148,11 @@ class Source:
                     if i >= _MAX_CHECKED:
                         check_columns(part, self.schema, self._parts[0].name)
                         part = part.as_types(self.schema)
+                    n_before = 0
                     for batch in rebatch(part.batches(progress, names)):
                         if len(batch) > skip:
-                            yield cast_batch(batch.slice(skip), schema, part.name)
-                        skip = max(0, skip - len(batch))
+                            yield cast_batch(batch.slice(skip), schema, part.name, n_before + skip)
+                        n_before, skip = n_before + len(batch), max(0, skip - len(batch))
                 progress.finish(part.n_bytes)
         finally:
             progress.bad_rows.end()

@@ -11,7 +11,7 @@ from ..data.arrays import as_2d_array
 from ..data.column_selection import did_you_mean, quote_names, similar_name, split_label
 from ..data.column_types import check_declared, check_label_type
 from ..data.columns import Columns
-from ..data.containers import column_names
+from ..data.containers import column_names, declared_types
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Family
 from ..families.table import TableFamily
@@ -90,7 +90,7 @@ class TableSpec(Spec):
     def open(self, X: Any) -> tuple[Schema, Columns]:
         self._absent()
         if self.schema is None:
-            return TableSchema.of_table(X, self.columns, {})
+            return TableSchema.of_table(X, self.columns, declared_types(X))
         declared, given = self._declared(X)
         unknown = [name for name in declared if name not in given]
         if len(unknown) > 1 or any(similar_name(name, given) is not None for name in unknown):
@@ -98,7 +98,8 @@ class TableSpec(Spec):
             raise ParameterError(
                 f"schema declares {unknown[0]!r}, but X has no such column; it has {quote_names(given)}; {hint}"
             )
-        return TableSchema.of_table(X, self.columns, {name: declared[name] for name in declared if name in given})
+        here = {name: kind for name, kind in declared.items() if name in given}
+        return TableSchema.of_table(X, self.columns, declared_types(X) | here)
 
     def _declared(self, X: Any) -> tuple[dict[Any, str], tuple[Any, ...]]:
         """Return the declared types, and the columns of ``X``."""

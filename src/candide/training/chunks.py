@@ -48,6 +48,7 @@ def train_chunks(spec: Spec, chunks: Iterable[Any], sample_weight: Any, groups: 
         )
     labeled, roles = LabelFilter(spec), None
     if is_source(chunks):
+        chunks = chunks.with_types(getattr(spec, "schema", None))
         roles = roles_to_learn(spec, chunks)
         chunks = chunks_of(spec, chunks, roles, labeled)
     reader = ChunkReader(spec, labeled)
