@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from ..model.table import Table
@@ -83,6 +84,7 @@ class NaiveBayes(BaseNB):
         self,
         columns: Any = "auto",
         *,
+        schema: Mapping[Any, Literal["number", "category", "boolean", "date", "text", "str"]] | None = None,
         alpha: float | None = None,
         stacking: Literal["auto"] | None = "auto",
         calibrate: Literal["auto", "temperature", "platt", "beta", "isotonic"] | None = "auto",
@@ -99,6 +101,7 @@ class NaiveBayes(BaseNB):
         n_threads: int | None = None,
     ) -> None:
         self.columns = columns
+        self.schema = schema
         self.alpha = alpha
         self.stacking = stacking
         self.calibrate = calibrate

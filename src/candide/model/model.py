@@ -23,7 +23,7 @@ from .accumulator import RowCounts
 from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
 from .drawn_cells import as_seen
-from .labels import drop_unlabeled, one_dimensional
+from .labels import drop_unlabeled, like_classes
 from .leave_one_out import check_prior, read_folds
 from .source import roles_in
 from .state import State
@@ -154,7 +154,7 @@ class Model:
         """Return rows whose labels the model knows."""
         X, y = self.spec.split_label(X, y)
         data, known = self.read(X), self.classifier.classes
-        classes, positions = read_labels(one_dimensional(y), data.n_rows, self.kernels)
+        classes, positions = read_labels(like_classes(y, known), data.n_rows, self.kernels)
         places = classes.positions_in(known)
         if (places < 0).any():
             raise InputError(
@@ -279,7 +279,7 @@ class Model:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows that are predicted right."""
         X, y, sample_weight = drop_unlabeled(self.spec, X, y, sample_weight)
-        right = self.predict(X) == as_array(y, "y").ravel()
+        right = self.predict(X) == as_array(like_classes(y, self.classifier.classes), "y").ravel()
         return float(np.average(right, weights=read_weights(sample_weight, len(right))))
 
     def decide(self, X: Any, costs: Any = None, abstain: float | None = None, unsure: Any = "unsure") -> Array:

@@ -13,7 +13,7 @@ from ..data.labeled_rows import read_weights
 from ..exceptions import InputError
 from ..families import Batch
 from .evaluation import Evaluation, RowScores
-from .labels import LabelFilter, NoLabels
+from .labels import LabelFilter, NoLabels, like_classes
 from .model import Model
 from .source import Chunk, Source, roles_for
 from .train import is_void, named
@@ -114,7 +114,9 @@ class CountCorrect(_ModelTask):
     """Add up the weight of rows that are predicted right, and of all."""
 
     def apply(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[float, float]:
-        right = np.asarray(self.model.predict(X) == as_array(y, "y").ravel(), dtype=bool)
+        right = np.asarray(
+            self.model.predict(X) == as_array(like_classes(y, self.model.classifier.classes), "y").ravel(), dtype=bool
+        )
         own = read_weights(weight, len(right))
         own = np.ones(len(right)) if own is None else own
         return float(own[right].sum()), float(own.sum())

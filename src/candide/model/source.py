@@ -7,7 +7,7 @@ functions beside it take any source; sources other than rows in memory are in th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -51,9 +51,9 @@ class RequestedRoles:
     def check(self, names: Sequence[str]) -> None:
         """Raise an error for unknown columns, and for a column with two roles."""
         for role in ("label", "text", "weight"):
-            _check_name(f"{role}=", getattr(self, role), names)
+            check_name(f"{role}=", getattr(self, role), names)
         for name in self.columns or ():
-            _check_name("columns=", name, names)
+            check_name("columns=", name, names)
         if self.text is not None and self.columns is not None:
             raise ParameterError(
                 "text= and columns= are both given; text= is for one column of texts; pass one of them"
@@ -65,7 +65,8 @@ class RequestedRoles:
             )
 
 
-def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
+def check_name(role: str, name: str | None, names: Sequence[str]) -> None:
+    """Raise an error if there is no column of this name."""
     if name is None or name in names:
         return
     hint = did_you_mean(name, names, "pass one of these")
@@ -101,6 +102,10 @@ class Source(ABC):
     def with_roles(self, roles: Roles) -> Self:
         """Return a source with other roles of columns, where columns have names."""
         raise NotImplementedError
+
+    def with_types(self, schema: Mapping[str, str] | None) -> Source:
+        """Return a source that reads columns as the declared types, where values are parsed."""
+        return self
 
     @abstractmethod
     def head(self, n: int) -> Chunk:

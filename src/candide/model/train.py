@@ -63,6 +63,7 @@ def train(
             from .unlabeled import train_semi_supervised
 
             return train_semi_supervised(spec, rows, missing)
+    source = source.with_types(getattr(spec, "schema", None))
     roles = roles_to_learn(spec, source)
     source = source if roles is None else source.with_roles(roles)
     training = Training.start(spec, source, monitor)
@@ -349,7 +350,7 @@ class Summarize:
                 n_labeled = len(y)
             else:
                 data = self.read_rows(X, self.reader())
-                rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads))
+                rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads), self.reader().classes)
                 n_labeled = len(rows.positions)
         return _Encoded(rows, n_labeled + labeled.n_unlabeled, labeled.n_unlabeled, chunk.name)
 

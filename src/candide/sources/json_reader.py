@@ -16,7 +16,7 @@ from .bad_rows import BadRow
 from .duckdb_engine import connect, escape_glob, first_line, identifier, literal, table_function, translate_errors
 from .file_formats import FileFormat
 from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, open_decompressed, open_for_writing
-from .reader import ENGINE_ROWS, Reader, ReadProgress
+from .reader import ENGINE_ROWS, Reader, ReadProgress, plain_schema
 from .text_files import line_arrays
 
 # Records that are looked at for names and types.
@@ -25,14 +25,14 @@ _SAMPLE_BYTES = 4 * HEAD_BYTES
 _PLAIN_TYPES = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
 _PLAIN_TYPES |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP"}
 # Read as texts, and made what they are here: the engine would round 1.5 to 2, and take true for 1 and 5 for true.
-_READ_AS = {"BIGINT": "VARCHAR", "DOUBLE": "VARCHAR", "BOOLEAN": "VARCHAR"}
+_READ_AS = {"BIGINT": "VARCHAR", "DOUBLE": "VARCHAR", "BOOLEAN": "VARCHAR", "NULL": "VARCHAR"}
 _CASTS = {
     "BIGINT": "CASE WHEN regexp_full_match({0}, '-?(0|[1-9][0-9]*)') THEN TRY_CAST({0} AS BIGINT) END",
     "DOUBLE": "TRY_CAST({0} AS DOUBLE)",
     "BOOLEAN": "CASE {0} WHEN 'true' THEN true WHEN 'false' THEN false END",
 }
 _ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "DATE": pa.date32()}
-_ARROW_TYPES |= {"TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string()}
+_ARROW_TYPES |= {"TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string(), "NULL": pa.null()}
 
 
 class JsonLinesReader(Reader):
@@ -75,7 +75,7 @@ class JsonLinesReader(Reader):
         connection.register("lines", table)
         with translate_errors(self.name, "see that each of its lines is a record, {…}"):
             rows = connection.sql(f"SELECT {cells} FROM ({inner})").to_arrow_table()
-        return rows.cast(pa.schema([self.schema.field(name) for name in names]))
+        return rows.cast(plain_schema(pa.schema([self.schema.field(name) for name in names])))
 
     def _made(self, name: str) -> str:
         return _CASTS.get(self._types[name], "{0}").format(f"record.{identifier(name)}")
@@ -199,12 +199,16 @@ def _describe_columns(path: Path, name: str, options: dict[str, Any]) -> dict[st
     try:
         with connect() as connection:
             found = connection.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()
+            unknown = [column for column, kind, *_ in found if kind == "JSON"]  # of several types, or without values
+            counts = ", ".join(f"COUNT({identifier(column)})" for column in unknown)
+            counted = connection.execute(f"SELECT {counts} FROM {rows}").fetchone() if unknown else ()
             _check_case([key for (key,) in connection.execute(keys).fetchall()], name)
     except duckdb.Error as error:
         raise SourceError(
             f"{name} cannot be read as JSON: {first_line(error)}; write one record in each line"
         ) from None
-    return {column: _PLAIN_TYPES.get(kind, "VARCHAR") for column, kind, *_ in found}
+    empty = {column for column, n_values in zip(unknown, counted, strict=True) if not n_values}
+    return {column: "NULL" if column in empty else _PLAIN_TYPES.get(kind, "VARCHAR") for column, kind, *_ in found}
 
 
 def _check_case(keys: list[str], name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ from ..data.column_kinds import has_several_words, is_free_text
 from ..data.column_selection import Roles, quote_names
 from ..data.factorize import Factorized
 from ..exceptions import InputError
-from ..model.source import RequestedRoles
+from ..model.source import RequestedRoles, check_name
 
 # What a label is called; the first that a table has is it.
 _LABEL_NAMES = (
@@ -36,6 +37,12 @@ _TEXT_NAMES = frozenset(
 _MAX_CLASSES = 50
 # Up to so many rows, words alone tell a text: there cannot be many different ones.
 _SMALL_TABLE = 20
+
+
+def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
+    """Raise an error if a type is declared of a column that is not there."""
+    for name in declared:
+        check_name("schema=", name, names)
 
 
 def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = False, name: str = "the source") -> Roles:
@@ -67,13 +74,14 @@ def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = Fals
 
 def _infer_label(rows: pa.Table, requested: RequestedRoles, is_texts: bool) -> str:
     free = [name for name in rows.column_names if name != requested.text and name not in (requested.columns or ())]
-    found = _label_by_name(free) or (None if is_texts else _label_by_content(rows, free))
+    found = label_by_name(free) or (None if is_texts else _label_by_content(rows, free))
     if found is None:
         raise InputError(_no_classes_message() if is_texts else _no_label_message(rows))
     return found
 
 
-def _label_by_name(names: list[str]) -> str | None:
+def label_by_name(names: list[str]) -> str | None:
+    """Return the column that is called like a label; None if there is none, or several alike."""
     folded = {name.strip().casefold().replace(" ", "_"): name for name in names}
     for known in _LABEL_NAMES:
         if known in folded:

@@ -179,6 +179,10 @@ class Spec(ABC):
         """Return rows and labels, where ``y`` may be the name of a column of ``X``."""
         return X, y
 
+    def label_type(self, X: Any) -> str | None:
+        """Return the declared type of the labels of rows ``X``; None if there is none."""
+        return None
+
     def column_names(self, schema: Schema, previous: Previous) -> Array:
         """Return the names of the columns that parameters are listed by."""
         return schema.column_names()
