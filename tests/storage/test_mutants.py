@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from candide.exceptions import ModelFileError
-from candide.storage import from_json_lines, to_json_lines
+from candide.storage.json_form import from_json_lines, to_json_lines
 
 from .example_models import EXAMPLES
 from .mutants import TARGETS, Target

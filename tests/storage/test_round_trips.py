@@ -10,8 +10,9 @@ from tiers import fast
 
 from candide import CategoricalNB, TextNB, merge
 from candide.exceptions import ModelFileError
-from candide.storage import Content, from_json_lines, read_model, to_json_lines, write_model
-from candide.storage.content import EncodedContent
+from candide.storage.content import Content, EncodedContent
+from candide.storage.json_form import from_json_lines, to_json_lines
+from candide.storage.model_file import read_model, write_model
 
 from .example_models import EXAMPLES, Case, texts
 from .storing import content_of, estimator_of, stored

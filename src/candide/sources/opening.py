@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..exceptions import ParameterError, SourceError, warn
+from ..model.source import RequestedRoles
 from .bad_rows import OnBadRow
 from .csv_reader import CsvReader
 from .database import DuckDBQuery, is_database_uri, open_database
@@ -27,8 +28,7 @@ from .json_reader import JsonArrayReader, JsonLinesReader
 from .mailbox import MailboxReader, is_email
 from .parquet import ArrowReader, ParquetReader
 from .reader import Reader
-from .role_inference import RequestedRoles
-from .source import Source
+from .source import ArrowSource
 from .text_files import Document, DocumentsReader, LinesReader
 
 # Their readers want a plain file.
@@ -47,7 +47,7 @@ def read(
     missing: Sequence[str] = (),
     on_bad_row: OnBadRow = "error",
     extensions: bool = False,
-) -> Source:
+) -> ArrowSource:
     """Rows from files, folders, mailboxes or databases of any size, a few megabytes at a time.
 
     Parameters
@@ -79,7 +79,7 @@ def read(
 
     Returns
     -------
-    Source
+    ArrowSource
 
     Examples
     --------
@@ -97,7 +97,7 @@ def read(
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
     requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     how = ReadOptions(check_format(format), encoding, tuple(missing), extensions)
-    return Source(_open_all([os.fspath(path) for path in paths], sql, how), requested, on_bad_row)
+    return ArrowSource(_open_all([os.fspath(path) for path in paths], sql, how), requested, on_bad_row)
 
 
 @dataclass(frozen=True)
