@@ -27,8 +27,9 @@ class Afar:
 
     bad_rows: tuple[Any, ...] = ()  # the cluster reads, and tells nobody of them
 
-    def __init__(self, cluster: Cluster, frame: Any, roles: Roles) -> None:
+    def __init__(self, cluster: Cluster, frame: Any, roles: Roles, *, text_labels: bool) -> None:
         self.roles = roles
+        self.text_labels = text_labels  # whether labels are texts, as in all text formats
         self._frame = cluster.selected(frame, [*roles.columns, roles.label, *([roles.weight] if roles.weight else [])])
 
     def train(self, spec: Spec, session: Session) -> tuple[Model, Passed]:
@@ -55,16 +56,18 @@ def opened_afar(
     from ..clusters import cluster_named
     from ..clusters.opening import opened
     from ..clusters.places import places_of
-    from ..sources.role_inference import RequestedRoles, infer_roles
+    from ..sources.role_inference import RequestedRoles, check_names, infer_roles
 
     _refuse(engine, reading)
     places = places_of(sources, reading["format"], tables=engine == "spark")
-    columns = roles.pop("columns")
+    columns, declared = roles.pop("columns"), roles.pop("schema")
     asked = RequestedRoles(columns=None if columns is None else tuple(columns), **roles)
     with opened(engine, places, n_threads) as frame:
         cluster = cluster_named(engine)
         asked.check(list(frame.columns))
-        yield Afar(cluster, frame, infer_roles(asked, cluster.head(frame, _ROWS_FOR_ROLES)))
+        check_names(declared or {}, list(frame.columns))
+        roles_found = infer_roles(asked, cluster.head(frame, _ROWS_FOR_ROLES))
+        yield Afar(cluster, frame, roles_found, text_labels=getattr(places, "format", None) == "csv")
 
 
 def _refuse(engine: str, reading: dict[str, Any]) -> None:

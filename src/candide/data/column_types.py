@@ -38,10 +38,15 @@ _KINDS: dict[str, Kind] = {"number": "number", "boolean": "number", "category": 
 _NOUNS = {"number": "numbers", "boolean": "booleans", "date": "dates", "category": "categories", "str": "texts"}
 
 
+#: How the type of a column of categories was decided that are texts, whatever their data type.
+DECLARED, MIXED = "declared", "values are texts and numbers"
+
+
 class ColumnType(NamedTuple):
     """The type of a column, and how it was decided.
 
-    ``labels`` are the categories learned so far, whose data type further categories are converted to; None: texts.
+    ``labels`` are the categories learned so far, whose data type further categories are converted to. None: all become
+    texts, because they are declared, or because the first ones were texts and numbers.
     """
 
     kind: str
@@ -186,12 +191,23 @@ def number_labels(name: Any, values: Array) -> Factorized:
 
 def one_label_type(cells: Cells) -> Cells:
     """Return cells of which some are texts and others numbers as texts, as text formats hold them."""
-    if not isinstance(cells, Factorized):
-        return cells
-    kinds = {_label_kind(kind) for kind in set(map(type, cells.labels))}
-    if "str" not in kinds or len(kinds) == 1 or None in kinds:
+    if not isinstance(cells, Factorized) or not is_mixed(cells.labels):
         return cells
     return cells._replace(labels=[to_text(label) for label in cells.labels])
+
+
+def are_numbers(cells: Factorized) -> bool:
+    """Return whether cells are numbers, some of which are written as texts."""
+    return is_mixed(cells.labels) and all(
+        is_number_text(label) if isinstance(label, str) else _label_kind(type(label)) == "number"
+        for label in cells.labels
+    )
+
+
+def is_mixed(labels: list[Any]) -> bool:
+    """Return whether some labels are texts, and the others numbers or booleans."""
+    kinds = {_label_kind(kind) for kind in set(map(type, labels))}
+    return len(kinds) > 1 and "str" in kinds and None not in kinds
 
 
 def label_kind(labels: list[Any]) -> str | None:

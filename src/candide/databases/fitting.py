@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from ..data.column_selection import Roles
+from ..data.column_types import check_declared, check_label_type
 from ..exceptions import InputError, ParameterError
 from ..sources.role_inference import RequestedRoles
 from ..specs import Spec
@@ -89,7 +90,9 @@ def _query(database: Database, source: str, asked: RequestedRoles, spec: Spec) -
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
         raise InputError(f"two columns have the name {twice!r}; give each a name of its own: SELECT a.x AS a_x, …")
     asked.check(schema.names)
-    found = Query(database, source, schema, _roles(asked, schema.names, spec))
+    declared = check_declared(getattr(spec, "schema", None)).get(asked.label)
+    kind = None if declared is None else check_label_type(asked.label, declared)
+    found = Query(database, source, schema, _roles(asked, schema.names, spec), kind)
     if asked.weight is not None and not found.is_number(asked.weight):
         kind = schema.field(asked.weight).type
         raise InputError(

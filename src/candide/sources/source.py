@@ -54,10 +54,14 @@ class Source:
         self.schema = union_schema(parts[:_MAX_CHECKED], {**dict.fromkeys(texts, "str"), **self._declared})
         self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
 
-    def with_types(self, schema: Mapping[str, str] | None) -> Source:
-        """Return the same rows with the declared types of some columns, besides those that are declared already."""
+    def with_types(self, schema: Mapping[str, str] | None, *, of_texts: bool = False) -> Source:
+        """Return the same rows with declared types of some columns; of a text format alone, if ``of_texts``.
+
+        Names that the source does not have are left out.
+        """
         declared = {name: kind for name, kind in check_declared(schema).items() if name in self.names}
-        if not declared.items() - self._declared.items():
+        skipped = of_texts and not all(part.is_text_format for part in self._given_parts)
+        if skipped or not declared.items() - self._declared.items():
             return self
         return Source(self._given_parts, self._requested, self._on_bad_row, {**self._declared, **declared})
 

@@ -22,6 +22,7 @@ class CategoricalSpec(DiscreteSpec):
     """Parameters of ``CategoricalNB``."""
 
     name: ClassVar[str] = "CategoricalNB"
+    column_type: ClassVar[str] = "category"
     prior_type: ClassVar[type] = Dirichlet
 
     min_categories: Any = None

@@ -134,6 +134,11 @@ class TableSpec(Spec):
         assert isinstance(schema, TableSchema)
         return np.array([str(name) for name in schema.names], dtype=object)
 
+    def column_types(self, schema: Schema, previous: Previous) -> list[tuple[Any, str, str]]:
+        assert isinstance(schema, TableSchema)
+        types = schema.column_types(previous.state.statistics)
+        return [(name, column_type.kind, column_type.decided) for name, column_type in types.items()]
+
     def table_columns(self, schema: Schema) -> tuple[list[str], dict[str, Any]]:
         assert isinstance(schema, TableSchema)
         before = "x" if schema.given is None else ""

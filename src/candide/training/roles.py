@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def is_source(X: Any) -> TypeGuard[Source]:
     """Return whether ``X`` comes from ``candide.read``, without importing what that needs."""
-    return hasattr(X, "batches") and hasattr(X, "roles")
+    return hasattr(type(X), "batches") and hasattr(type(X), "roles")
 
 
 def check_alone(*others: Any) -> None:
