@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
-from ..kernels.layouts import Array
+from ..kernels.layouts import Array, Dense
 from .arrays import overflow_error
 from .categories import distinct_values
 from .columns import Kind
@@ -25,7 +25,7 @@ from .conversion import (
     to_text,
 )
 from .dates import date_categories
-from .factorize import NUMBERS, Factorized, unbox_cells
+from .factorize import NUMBERS, Factorized, array_cells, unbox_cells
 
 Cells = Array | Factorized
 
@@ -177,6 +177,30 @@ def _categories(name: Any, cells: Cells, column_type: ColumnType) -> Cells:
             raise _refusal(name, values[code], row, column_type, learned)
         values[code] = value
     return Factorized(cells.codes, values, cells.declared)
+
+
+def like_learned(data: Dense, labels: tuple[Array, ...]) -> Dense:
+    """Return columns of categories as numbers where numbers were learned, and as texts where texts were.
+
+    ``labels`` are the categories learned, by column.
+    """
+    odd = [
+        j for j, known in enumerate(labels) if len(known) and _holds_numbers(data.column(j)) != _holds_numbers(known)
+    ]
+    if not odd:
+        return data
+    columns = [data.column(j) for j in range(data.n_columns)]
+    for j in odd:
+        name = j if data.names is None else data.names[j]
+        cells = array_cells(columns[j], name)
+        found = convert_cells(name, cells, ColumnType("category", "the categories of training", labels[j]))
+        if isinstance(found, Factorized) and found is not cells:
+            columns[j] = found.expand(np.array([*found.labels, None], dtype=object)[:-1], None)
+    return Dense.of(tuple(columns), data.names)
+
+
+def _holds_numbers(values: Array) -> bool:
+    return values.dtype.kind in "biuf"
 
 
 def number_labels(name: Any, values: Array) -> Factorized:

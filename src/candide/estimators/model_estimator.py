@@ -22,7 +22,6 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..model.labels import check_declared, drop_unlabeled, like_classes
 from ..model.model import Model
-from ..model.table import Table
 from ..specs import Spec
 from ..specs.schema import Schema
 from ..training.roles import is_source
@@ -270,22 +269,6 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         if names is None:
             raise AttributeError(f"this {type(self).__name__} was fitted on columns without names")
         return np.array(names, dtype=object)
-
-    @property
-    def schema_(self) -> Table:
-        """Name, kind and role of each column of training, and how its kind was decided.
-
-        Examples
-        --------
-        >>> from candide import NaiveBayes
-        >>> table = {"age": [31, 58], "zip": [101, 102], "pay": [0, 1]}
-        >>> NaiveBayes(schema={"zip": "category"}).fit(table, "pay").schema_
-        name  kind      role     decided
-        age   number    feature  storage type int64
-        zip   category  feature  declared
-        y     number    label    the labels of training
-        """
-        return self._fitted().schema_table()
 
     @property
     def classes_(self) -> Array:

@@ -146,6 +146,22 @@ class NaiveBayes(BaseNB):
         super().fit(X, y, sample_weight, groups)
         return self
 
+    @property
+    def schema_(self) -> Table:
+        """Name, kind and role of each column of training, and how its kind was decided.
+
+        Examples
+        --------
+        >>> from candide import NaiveBayes
+        >>> table = {"age": [31, 58], "zip": [101, 102], "pay": [0, 1]}
+        >>> NaiveBayes(schema={"zip": "category"}).fit(table, "pay").schema_
+        name  kind      role     decided
+        age   number    feature  storage type int64
+        zip   category  feature  declared
+        y     number    label    the labels of training
+        """
+        return self._fitted().schema_table()
+
     def summary(self) -> Table:
         """How each column is modelled, how much it matters to the answers, and the views of several columns.
 
