@@ -16,7 +16,7 @@ from candide import TextNB
 def measure(path: str, model: str, megabytes: float) -> tuple[float, float]:
     """MB of text a second: batches that lie in memory; batches as they are read."""
     source, held, size = candide.read(path, label="label", text="text"), [], 0
-    for batch in source.batches():
+    for batch in source.to_batches():
         held.append(batch)
         size += batch.column("text").nbytes
         if size >= megabytes * 1e6:
@@ -24,7 +24,7 @@ def measure(path: str, model: str, megabytes: float) -> tuple[float, float]:
     times: tuple[list[float], list[float]] = [], []
     for _ in range(3):
         times[0].append(_seconds(model, iter(held)))
-        times[1].append(_seconds(model, islice(source.batches(), len(held))))
+        times[1].append(_seconds(model, islice(source.to_batches(), len(held))))
     memory, file = (size / 1e6 / median(each) for each in times)
     return memory, file
 

@@ -2,7 +2,7 @@
 
 Each partition is made anew from its number (``partitions_data``): texts in which new words never cease, or a table with
 new categories; classes differ from one to the next. It is counted by what Dask and Spark run, a pickled
-``PartitionCounter``; its states go as pickles through a tree of ``merge_partial_states``. They arrive in any order,
+``Summarize``; its states go as pickles through a tree of ``merge_partial_states``. They arrive in any order,
 some late, and one in ten twice, counted again as after a retry; where one comes after its sum was made, that sum is
 made again and arrives twice above. The result is compared with one pass over all rows, array by array, and in what it
 predicts. ``--save`` keeps the tables in ``benchmarks/PARTITIONS.md``.
@@ -15,7 +15,7 @@ import pickle
 import platform
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -24,16 +24,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import candide
-from candide.clusters.rows import Chunk, Counter
 from candide.model.accumulator import PartialState, merge_partial_states
-from candide.training.distributed import train_distributed
+from candide.model.source import Chunk
+from candide.model.train import Summarize, train
+from candide.sources.distributed import DistributedSource
 
 from .markdown import heading, line
 from .partitions_data import Tables, Texts
 from .same import differences
 
 RESULTS = Path(__file__).with_name("PARTITIONS.md")
-FAN_INS = (8, 16)  # of Dask and of Spark, as candide.clusters has them
+FAN_INS = (8, 16)  # of Dask and of Spark, as candide.sources has them
 # One task in so many is run twice; one in so many takes so many times as long.
 TWICE, LATE, SLOWNESS = 10, 20, 10.0
 HELD_OUT = 300
@@ -68,10 +69,9 @@ class Level(NamedTuple):
     seconds: list[float]  # of each task: to read, to add, to write
 
 
-class Cluster:
+class Cluster(DistributedSource):
     """Rows in many partitions, as a cluster shows them to a learner; sums are files, one for each attempt at them."""
 
-    roles, are_numbers = None, False
     sent = 0  # bytes of the learner that goes to every worker
 
     def __init__(self, partition: Any, n_partitions: int, folder: Path) -> None:
@@ -80,23 +80,25 @@ class Cluster:
         self.counted: Level | None = None
         self.levels: list[Level] = []
 
-    def rows(self, *_: Any, **__: Any) -> Cluster:
-        return self
-
-    def head(self, n: int) -> Chunk:
+    def _first(self, n: int, having: list[str]) -> Chunk:
         X, y = self.partition(0)
-        return _first(X, n), y[:n], None
+        return Chunk(_first(X, n), y[:n])
 
-    def count(self, counter: Counter) -> PartialState:
+    def _empty(self, X: Any) -> list[str]:
+        return []
+
+    def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
+        return (Chunk(*self.partition(number)) for number in range(self.n_partitions))
+
+    def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
         """All sums as one; partitions are counted when this is first asked."""
         self.rng = np.random.default_rng(3)
         if self.counted is None:
-            self._count_all(pickle.dumps(counter, protocol=5))
+            self._count_all(pickle.dumps(task.for_workers(), protocol=5))
         sums, self.levels = self.leaves, []
         while len(sums) > 1:
             sums = self._add_all([sums[i : i + self.fan_in] for i in range(0, len(sums), self.fan_in)])
-        part: PartialState = pickle.loads(sums[0][0].read_bytes())
-        return part
+        yield pickle.loads(sums[0][0].read_bytes())
 
     def _count_all(self, learner: bytes) -> None:
         self.sent, sizes, seconds = len(learner), [], []
@@ -152,8 +154,7 @@ class Cluster:
 
 def _counted(learner: bytes, place: int, rows: tuple[Any, Any]) -> bytes:
     """What a worker does with a partition."""
-    state = pickle.loads(learner).count([(*rows, None)])
-    return pickle.dumps(PartialState(state, frozenset([place])), protocol=5)
+    return pickle.dumps(pickle.loads(learner).whole([Chunk(*rows)], place), protocol=5)
 
 
 def _first(X: Any, n: int) -> Any:
@@ -162,7 +163,7 @@ def _first(X: Any, n: int) -> Any:
 
 def fitted(learner: Any, cluster: Cluster) -> Any:
     """As ``fit`` does with rows that are elsewhere."""
-    learner.model_ = train_distributed(learner._spec(), cluster, None, None, None, None)
+    learner.model_ = train(learner._spec(), cluster)
     return learner
 
 

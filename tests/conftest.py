@@ -19,8 +19,6 @@ from collections.abc import Generator, Iterator
 
 # Pictures are drawn, and nobody looks.
 os.environ.setdefault("MPLBACKEND", "Agg")
-# Read when scipy is first imported; without it scikit-learn skips its array API checks.
-os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # Workers share the cores.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -37,12 +35,20 @@ NEEDS = {
     "postgres": (["pgserver", "psycopg"], "test-all"),
     "onnx": (["onnx", "onnxruntime"], "test-all"),
 }
+# The setting of the connections that read files, and of no others: those may create or attach something.
+READERS = "300MB"
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=25, suppress_health_check=_QUIET)
-settings.register_profile("fast", settings.get_profile("ci"), max_examples=8)
+settings.register_profile("fast", settings.get_profile("ci"), max_examples=5)
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_QUIET)
 settings.register_profile("sanitize", settings.get_profile("ci"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let scikit-learn check array APIs in the slow tier: all that scipy does, and its import, takes longer then."""
+    if "not slow" not in config.option.markexpr:
+        os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when scipy is first imported
 
 
 @pytest.hookimpl(wrapper=True)
@@ -52,7 +58,12 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
+        gc.freeze()  # nor is it searched while tests run
         gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -76,6 +87,33 @@ def no_figure_stays() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_engine() -> Iterator[None]:
+    """Open the database of DuckDB that reads files once: opening one takes 25 ms, a connection to it 0.1 ms.
+
+    Readers of files create nothing in it. Other databases, and processes that tests start, are opened as ever.
+    """
+    if importlib.util.find_spec("duckdb") is None:
+        yield
+        return
+    import duckdb
+
+    opened: dict[object, duckdb.DuckDBPyConnection] = {}
+    connect = duckdb.connect
+
+    def shared(database: str = ":memory:", read_only: bool = False, config: dict[str, object] | None = None) -> object:
+        if not config or config.get("memory_limit") != READERS:
+            return connect(database, read_only, config or {})
+        key = (os.getpid(), repr(sorted(config.items())))  # a fork has none of the threads of a database
+        if key not in opened:
+            opened[key] = connect(config=config)
+        return opened[key].cursor()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duckdb, "connect", shared)
+        yield
 
 
 @pytest.fixture

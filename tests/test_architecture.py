@@ -21,21 +21,18 @@ PACKAGES = [
     "exceptions",
     "kernels",
     "data",
-    "sources",
     "statistics",
     "priors",
     "families",
     "stacking",
     "specs",
     "model",
+    "sources",
     "datasets",
     "explain",
     "storage",
     "report",
     "export",
-    "clusters",
-    "training",
-    "databases",
     "diagnostics",
     "estimators",
     "plot",
@@ -47,13 +44,13 @@ GUESTS = {
     "scipy": {"kernels", "data", "statistics", "priors", "families", "stacking", "model", "storage", "explain", "plot"},
     "narwhals": {"data"},
     "threadpoolctl": {"kernels"},
-    "pandas": {"clusters", "model"},
+    "pandas": {"sources", "model"},
     "polars": {"model"},
-    "pyarrow": {"cli", "clusters", "data", "databases", "sources"},
-    "duckdb": {"databases", "sources"},
-    "psycopg": {"databases"},
-    "dask": {"clusters"},
-    "pyspark": {"clusters"},
+    "pyarrow": {"cli", "data", "sources"},
+    "duckdb": {"sources"},
+    "psycopg": {"sources"},
+    "dask": {"sources"},
+    "pyspark": {"sources"},
     "onnx": {"export"},
     "sqlglot": {"export"},
     "matplotlib": {"plot"},
@@ -130,17 +127,21 @@ def test_models_need_no_scikit_learn() -> None:
     """Neither to be trained, nor to be stored, loaded and used."""
     code = """
 import sys
-from candide import diagnostics, training
+from candide import diagnostics
 from candide.explain import explain_rows
+from candide.model.source import MemorySource
+from candide.model.train import learn, train
 from candide.specs.gaussian import GaussianSpec
 from candide.specs.table import TableSpec
 from candide.specs.text import TextSpec
 from candide.storage.models import dump_lines, load_lines
 rows, labels = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
-model = training.train(GaussianSpec(), rows, labels)
-assert model.merge(model.learn(rows, labels)).score(rows, labels) == 1
-assert training.train(TableSpec(), {"a": [1.0, 2.0, 8.0, 9.0], "b": labels}, "b").predict({"a": [8.5]}) == "high"
-texts = training.train(TextSpec(), ["a b", "c d"], ["x", "y"])
+source = MemorySource(rows, labels)
+model = train(GaussianSpec(), source)
+assert model.merge(learn(model, source)).score(rows, labels) == 1
+table = MemorySource({"a": [1.0, 2.0, 8.0, 9.0], "b": labels}, "b")
+assert train(TableSpec(), table).predict({"a": [8.5]}) == "high"
+texts = train(TextSpec(), MemorySource(["a b", "c d"], ["x", "y"]))
 assert load_lines(dump_lines(texts, rows=True), "text").predict(["ab ab"]).size == 1
 assert len(explain_rows(model, rows)) == 4
 assert diagnostics.log_density(model, rows).shape == (4,)

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 
@@ -38,6 +39,13 @@ def every(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], C
         return tried
 
     return decorate
+
+
+def fast(some: Iterable[Any], cases: Iterable[Any]) -> list[Any]:
+    """All of the cases, for ``pytest.mark.parametrize``; those that are not among ``some`` are slow."""
+    some, cases = list(some), list(cases)
+    assert all(one in cases for one in some)
+    return [case if case in some else pytest.param(case, marks=pytest.mark.slow) for case in cases]
 
 
 def fitted_once(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -65,13 +65,13 @@ TARGETS = {
     ),
     "gaussian leave-one-out": Target(
         {
-            "candide.families.gaussian_left_out": "left_out_normal _own _exactly _recomputed _moments _shared "
+            "candide.families.gaussian_likelihood": "left_out_normal _own _exactly _recomputed _moments _shared "
             "_shared_student _one_by_one"
         },
         "families/test_gaussian.py regressions/test_zero_weights.py",
     ),
     "multinomial leave-one-out": Target(
-        {"candide.families.multinomial": "left_out _own", "candide.families.counts": "own_tokens_left"},
+        {"candide.families.multinomial": "left_out _own", "candide.families.linear": "own_tokens_left"},
         "families/test_multinomial.py",
     ),
     "stacking": Target(

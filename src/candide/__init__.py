@@ -13,7 +13,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .databases import fit_sql
     from .estimators import (
         BernoulliNB,
         CategoricalNB,
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
         merge,
         select,
     )
-    from .sources import read
-    from .storage import locked
+    from .sources import fit_sql, read
+    from .storage.locking import locked
 
 __version__ = "0.1.0"
 
@@ -56,7 +55,7 @@ __all__ = [
 
 
 # Packages of the public names that are not in ``estimators``.
-_PACKAGES = {"fit_sql": ".databases", "locked": ".storage", "read": ".sources"}
+_PACKAGES = {"fit_sql": ".sources", "locked": ".storage.locking", "read": ".sources"}
 
 # Packages and modules that need no import of their own.
 _MODULES = (

@@ -6,9 +6,11 @@ import os
 import pty
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import typer.testing
 from typer.testing import CliRunner
 
 from candide.cli.app import app
@@ -16,6 +18,10 @@ from candide.cli.app import app
 ROOT = Path(__file__).resolve().parents[2]
 MESSAGES = ROOT / "examples" / "messages.csv"
 INBOX = ROOT / "examples" / "inbox.csv"
+
+
+# The runner makes the parsers of all commands for each one that is run.
+typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 
 class Ran(NamedTuple):

@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 from tiers import every
 
+import candide
+
 from .terminal import MESSAGES, command, done, run
 
 
@@ -52,12 +54,38 @@ def test_options_that_a_cluster_does_not_heed(options: tuple[str, ...], message:
     assert message in ran.err
 
 
-def test_other_commands_read_here() -> None:
-    ran = run("evaluate", MESSAGES.with_suffix(".candide"), f"dask:{MESSAGES}")
-    assert ran.code in (1, 3)
-    ran = run("compare", f"dask:{MESSAGES}")
+def test_predictions_stay_on_a_cluster(tmp_path: Path) -> None:
+    done("train", MESSAGES, "-o", tmp_path / "m.candide", "--model", "multinomial", "-q")
+    ran = run("predict", tmp_path / "m.candide", f"dask:{MESSAGES}")
     assert ran.code == 1
-    assert "dask: is for train" in ran.err
+    assert "predictions of rows on a cluster stay there" in ran.err
+
+
+@pytest.mark.dask
+def test_other_commands_where_the_rows_are(tmp_path: Path) -> None:
+    """evaluate, update and forget: what they give here."""
+    model, here = tmp_path / "m.candide", tmp_path / "here.candide"
+    rows = pd.read_csv(MESSAGES)
+    rows[:300].to_parquet(tmp_path / "a.parquet")
+    rows[300:].to_parquet(tmp_path / "b.parquet")
+    for path in (model, here):
+        done("train", tmp_path / "a.parquet", "-o", path, "--model", "multinomial", "-q")
+    engine = f"dask:{tmp_path}/b.parquet"
+
+    def dask(*arguments: object) -> str:
+        asked = command(*arguments, "--threads", "1")
+        ran = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=False)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    found = json.loads(dask("evaluate", model, engine, "--json"))
+    expected = json.loads(done("evaluate", here, tmp_path / "b.parquet", "--json").out)
+    assert found["log_loss"] == pytest.approx(expected["log_loss"], rel=1e-12)
+    dask("update", model, engine)
+    done("update", here, tmp_path / "b.parquet", "-q")
+    assert candide.load(model).class_count_.tolist() == candide.load(here).class_count_.tolist()
+    dask("forget", model, engine)
+    assert candide.load(model).class_count_.sum() == 300
 
 
 @pytest.mark.slow
@@ -65,7 +93,7 @@ def test_nothing_of_it_is_imported_for_other_sources(people: Path) -> None:
     code = (
         "import sys; from candide.cli.app import app\n"
         f"app(['train', {str(people)!r}, '--quiet'], standalone_mode=False)\n"
-        "print({'dask', 'distributed', 'pyspark', 'candide.clusters.opening'} & set(sys.modules))"
+        "print({'dask', 'distributed', 'pyspark', 'candide.sources.dask'} & set(sys.modules))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "set()"

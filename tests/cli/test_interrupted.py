@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import candide
+from candide.model.train import Training
 from candide.specs.text import TextSpec
 from candide.storage.models import note_of
-from candide.training import StreamTrainer
 
 from .terminal import command, done, run
 
@@ -28,13 +28,13 @@ from candide.cli.app import main
 from candide.specs.text import TextSpec
 TextSpec.group_bytes = 1 << 12
 after, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
-save, saved = checkpoint.Checkpoint.save, []
+save, saved = checkpoint.CheckpointFile.save, []
 def counted(*arguments):
     save(*arguments)
     saved.append(1)
     if len(saved) == after:
         os.kill(os.getpid(), sign)
-checkpoint.Checkpoint.save = counted
+checkpoint.CheckpointFile.save = counted
 main()
 """
 
@@ -146,7 +146,7 @@ def test_a_checkpoint_of_other_settings_or_another_content_is_refused(
     train = "train", source, "-o", tmp_path / "m.candide", "--checkpoint", "--every", 0
     with monkeypatch.context() as patched:
         patched.setattr(TextSpec, "group_bytes", 1 << 12)
-        patched.setattr(StreamTrainer, "finish", _fail)
+        patched.setattr(Training, "finish", _fail)
         with pytest.raises(RuntimeError, match="stopped"):
             run(*train)
     other = run(*train, "--model", "multinomial", "--resume")
@@ -189,17 +189,17 @@ def test_a_second_signal_within_a_step_keeps_the_checkpoint_before(texts: Path, 
 import os, signal, sys
 from candide.cli.app import main
 from candide.specs.text import TextSpec
-from candide.training import StreamTrainer
+from candide.model.train import Training
 TextSpec.group_bytes = 1 << 12
-learn, calls = StreamTrainer.learn, []
+add, calls = Training._add, []
 def twice(self, *arguments, **more):
-    result = learn(self, *arguments, **more)
+    result = add(self, *arguments, **more)
     calls.append(1)
     if len(calls) == 4:
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
     return result
-StreamTrainer.learn = twice
+Training._add = twice
 sys.argv = ["candide", "train", {str(texts)!r}, "-o", {str(tmp_path / "m.candide")!r}, "--checkpoint", "--every", "0"]
 main()
 """
@@ -213,10 +213,10 @@ def test_a_signal_while_weighing_keeps_what_was_learned(texts: Path, tmp_path: P
     code = f"""
 import os, signal, sys
 from candide.cli.app import main
-from candide.training import StreamTrainer
+from candide.model.train import Training
 def weigh(self, *arguments, **more):
     os.kill(os.getpid(), signal.SIGTERM)
-StreamTrainer.finish = weigh
+Training.finish = weigh
 sys.argv = ["candide", "train", {str(texts)!r}, "-o", {str(tmp_path / "m.candide")!r}, "--checkpoint"]
 main()
 """

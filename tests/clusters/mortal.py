@@ -8,19 +8,30 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from candide.training import PartitionCounter
+from candide.model.accumulator import PartialState
+from candide.model.train import Summarize
 
 
-@dataclass(frozen=True)
-class MortalCounter(PartitionCounter):
+@dataclass(eq=False)
+class MortalSummarize(Summarize):
     """Kills the process in which it has counted a partition, before the state is sent."""
 
     mark: str = ""
 
-    def count(self, chunks: Iterable[Any]) -> Any:
-        state = super().count(chunks)
+    def whole(self, chunks: Iterable[Any], partition: int) -> PartialState:
+        state = super().whole(chunks, partition)
         die_once(self.mark)
         return state
+
+
+def make_mortal(monkeypatch: Any, mark: str) -> None:
+    """Let the first worker that counts a partition die."""
+    for_workers = Summarize.for_workers
+
+    def mortal(self: Summarize) -> Summarize:
+        return MortalSummarize(**vars(for_workers(self)), mark=mark)
+
+    monkeypatch.setattr(Summarize, "for_workers", mortal)
 
 
 def die_once(mark: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,11 @@ from tiers import late
 
 import candide
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
-from candide.clusters import dask_tasks, work
 from candide.exceptions import InputError, ParameterError
+from candide.model.train import Summarize
 from candide.specs import Spec
 
-from .mortal import MortalCounter, die_once
+from .mortal import die_once, make_mortal
 
 pytestmark = pytest.mark.dask
 dask, da, dd = map(late, ("dask", "dask.array", "dask.dataframe"))
@@ -117,7 +116,9 @@ def test_rows_without_a_label_are_left_out() -> None:
         model = NaiveBayes(order=0).fit(cut(table), "label")
     assert model.model_.row_counts == (90, 27, 4)
     assert_same_table(model, NaiveBayes(order=0).fit(known, "label"))
-    assert model.score(cut(table), "label") == pytest.approx(model.score(known, "label"))
+    with pytest.warns(UserWarning, match="27 rows without a label were left out"):
+        right = model.score(cut(table), "label")
+    assert right == pytest.approx(model.score(known, "label"))
 
 
 def test_further_classes_and_words() -> None:
@@ -249,7 +250,10 @@ def test_nothing_to_learn_from() -> None:
     refused("no rows with a label and a weight", cut(TABLE.assign(label=None)))
     refused("no rows with a label and a weight", cut(TABLE.assign(w=0)), "label", "w")
     refused("no rows with a label and a weight", cut(TABLE.iloc[:0], 1))
-    with pytest.raises(InputError, match="no rows with a label and a weight, and nothing to be scored"):
+    with (
+        pytest.raises(InputError, match="no rows with a label and a weight; expected at least one"),
+        pytest.warns(UserWarning, match="90 rows without a label"),
+    ):
         GaussianNB().fit(NUMBERS[:, :1], LABELS).score(cut(TABLE[["age", "label"]].assign(label=None)), "label")
 
 
@@ -263,14 +267,14 @@ def test_bags_and_single_values() -> None:
 
 def test_texts_among_other_columns() -> None:
     refused(
-        "TextNB learns from one column of texts, and beside the labels X has age, visits", cut(TABLE), model=TextNB()
+        "TextNB learns from one column of texts, and the source has age, visits", cut(TABLE), model=TextNB()
     )
 
 
 def test_errors_in_rows_tell_the_partition(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("candide.training.distributed._HEAD", 10)
+    monkeypatch.setattr("candide.model.train._HEAD", 10)
     table = TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))
-    refused("partition 3: chunk 0: .*infinity", cut(table))
+    refused("partition 3: .*infinity", cut(table))
     model = NaiveBayes(order=0).fit(TABLE, "label")
     with pytest.raises(InputError, match="partition 3"):
         model.partial_fit(cut(table), "label")
@@ -301,12 +305,14 @@ def test_one_reading_of_what_lies_in_one_frame() -> None:
 def test_a_large_partition_is_counted_piece_by_piece(labels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
 
-    def counted(counter: Any, place: int, groups: Any) -> Any:
-        pieces = list(groups)
-        sizes.extend(len(piece.chunk[1]) for piece in pieces)
-        return work.counted(counter, place, pieces)
+    whole = Summarize.whole
 
-    monkeypatch.setattr(dask_tasks, "counted", counted)
+    def counted(task: Summarize, chunks: Any, partition: int) -> Any:
+        pieces = list(chunks)
+        sizes.extend(len(piece.y) for piece in pieces)
+        return whole(task, pieces, partition)
+
+    monkeypatch.setattr(Summarize, "whole", counted)
     monkeypatch.setattr(Spec, "group_bytes", 300)
     table, known = FRAME.assign(label=labels), np.array([label is not None for label in labels])
     with warnings.catch_warnings():
@@ -357,8 +363,8 @@ class TestProcesses:
         assert model.predict(spread)["prediction"].compute().tolist() == whole.predict(FRAME).tolist()
 
     def test_errors_keep_their_class(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("candide.training.distributed._HEAD", 10)
-        refused("partition 3: chunk 0: .*infinity", cut(TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))))
+        monkeypatch.setattr("candide.model.train._HEAD", 10)
+        refused("partition 3: .*infinity", cut(TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))))
 
     def test_a_worker_that_dies_while_it_reads(self, client: Any, mark: str) -> None:
         spread = cut(TABLE, 6).map_partitions(killed, mark, meta=TABLE.iloc[:0])
@@ -370,7 +376,7 @@ class TestProcesses:
     def test_a_worker_that_dies_when_it_has_counted(
         self, client: Any, mark: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("candide.training.distributed.PartitionCounter", partial(MortalCounter, mark=mark))
+        make_mortal(monkeypatch, mark)
         X, y = da.from_array(NUMBERS, chunks=(15, 3)), da.from_array(LABELS, chunks=15)
         model = GaussianNB(keep_sample=True).fit(X, y)
         assert Path(mark).exists()

@@ -10,9 +10,16 @@ from pathlib import Path
 import pytest
 from tiers import every
 
-from candide.clusters.opening import find_java, opened
-from candide.clusters.places import Files, Table, engine_of, place_of, places_of
 from candide.exceptions import MissingPackage, ParameterError, SourceError
+from candide.sources.cluster_files import (
+    Files,
+    Table,
+    engine_of,
+    find_java,
+    find_places,
+    opened,
+    without_engine,
+)
 
 
 def test_engines() -> None:
@@ -20,7 +27,7 @@ def test_engines() -> None:
     assert engine_of(["spark:shop.orders"]) == "spark"
     assert engine_of(["a.csv", "sqlite:b.db"]) is None
     assert engine_of(None) is None
-    assert place_of("spark:s3a://b/c") == "s3a://b/c"
+    assert without_engine("spark:s3a://b/c") == "s3a://b/c"
     with pytest.raises(ParameterError, match="are in different places; read all of them with spark:"):
         engine_of(["spark:a.csv", "a.csv"])
 
@@ -37,7 +44,7 @@ def test_engines() -> None:
     ],
 )
 def test_files_elsewhere_by_their_endings(name: str, format: str, separator: str, compressed: bool) -> None:
-    found = places_of([f"spark:s3a://shop/{name}"], None, tables=True)
+    found = find_places([f"spark:s3a://shop/{name}"], None, tables=True)
     assert found == Files(format, [f"s3a://shop/{name}"])
     assert (found.separator, found.are_compressed) == (separator, compressed)
 
@@ -45,33 +52,33 @@ def test_files_elsewhere_by_their_endings(name: str, format: str, separator: str
 def test_files_here(tmp_path: Path) -> None:
     for name in ("b.csv", "a.csv", "_SUCCESS", "c.txt"):
         (tmp_path / name).touch()
-    assert places_of([f"dask:{tmp_path}/*.csv"], None, tables=False) == Files(
+    assert find_places([f"dask:{tmp_path}/*.csv"], None, tables=False) == Files(
         "csv", [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
     )
     folder = tmp_path / "whole"
     (folder / "year=2024").mkdir(parents=True)
     (folder / "_SUCCESS").touch()
     (folder / "year=2024" / "part.jsonl").touch()
-    assert places_of([str(folder)], None, tables=False) == Files("jsonl", [str(folder / "year=2024" / "part.jsonl")])
-    assert places_of([str(folder)], "parquet", tables=False) == Files("parquet", [str(folder)])
+    assert find_places([str(folder)], None, tables=False) == Files("jsonl", [str(folder / "year=2024" / "part.jsonl")])
+    assert find_places([str(folder)], "parquet", tables=False) == Files("parquet", [str(folder)])
 
 
 def test_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert places_of(["spark:shop.orders"], None, tables=True) == Table("shop.orders")
+    assert find_places(["spark:shop.orders"], None, tables=True) == Table("shop.orders")
     with pytest.raises(SourceError, match=r"there is no file 'shop\.orders'"):
-        places_of(["dask:shop.orders"], None, tables=False)
+        find_places(["dask:shop.orders"], None, tables=False)
     (tmp_path / "orders").mkdir()
-    assert places_of(["spark:orders"], None, tables=True) == Files("parquet", [str(tmp_path / "orders")])
+    assert find_places(["spark:orders"], None, tables=True) == Files("parquet", [str(tmp_path / "orders")])
 
 
 def test_formats_that_no_cluster_reads(tmp_path: Path) -> None:
     for name in ("a.mbox", "a.csv"):
         (tmp_path / name).touch()
     with pytest.raises(SourceError, match="of the format mbox; a cluster reads csv, jsonl and parquet"):
-        places_of([f"dask:{tmp_path}/a.mbox"], None, tables=False)
+        find_places([f"dask:{tmp_path}/a.mbox"], None, tables=False)
     with pytest.raises(ParameterError, match="of different formats, csv, mbox; pass one at a time"):
-        places_of([f"dask:{tmp_path}/a.mbox", f"dask:{tmp_path}/a.csv"], None, tables=False)
+        find_places([f"dask:{tmp_path}/a.mbox", f"dask:{tmp_path}/a.csv"], None, tables=False)
 
 
 @pytest.mark.parametrize(("engine", "package"), [("spark", "pyspark.sql"), ("dask", "distributed")])

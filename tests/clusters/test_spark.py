@@ -27,12 +27,12 @@ from properties.models import assert_same_model
 from properties.tables import assert_predicts_alike, assert_same_table, mixed
 
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
-from candide.clusters import spark as engine
-from candide.clusters.opening import find_java
 from candide.exceptions import InputError
+from candide.sources import spark as engine
+from candide.sources.cluster_files import find_java
 
 from . import mortal
-from .mortal import MortalCounter, die_once
+from .mortal import die_once, make_mortal
 
 pytestmark = pytest.mark.spark
 
@@ -198,7 +198,7 @@ def test_further_rows_and_rows_forgotten(spark: Any) -> None:
 
 def test_columns_that_the_first_rows_do_not_have(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they are names or texts is told by other rows to all partitions alike."""
-    monkeypatch.setattr("candide.training.distributed._HEAD", 40)
+    monkeypatch.setattr("candide.model.train._HEAD", 40)
     rng = np.random.default_rng(0)
     note = [" ".join(rng.choice(TEXTS[:4], 3)) + f" {i}" for i in range(90)]
     table = TABLE.assign(note=np.where(np.arange(90) < 45, None, note))
@@ -209,8 +209,8 @@ def test_columns_that_the_first_rows_do_not_have(spark: Any, monkeypatch: pytest
 
 def test_of_numbers_few_first_rows_are_asked_for(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    first = engine.SparkRows._first
-    monkeypatch.setattr(engine.SparkRows, "_first", lambda self, n, having: asked.append(n) or first(self, n, having))
+    first = engine.SparkSource._first
+    monkeypatch.setattr(engine.SparkSource, "_first", lambda self, n, having: asked.append(n) or first(self, n, having))
     numbers = pd.DataFrame({"a": np.arange(90.0), "b": np.arange(90) % 7, "c": np.arange(90) % 2 == 0, "label": LABELS})
     assert_same_table(
         NaiveBayes(n_threads=1, order=0).fit(spread(spark, numbers), "label"),
@@ -276,7 +276,7 @@ def test_what_is_refused(spark: Any) -> None:
     refused("y is array.*; with a data frame of Spark it is the name", table, LABELS)
     refused("sample_weight is 'w', and X has no such column", table, "label", "w")
     refused(r"X is a RDD of Spark; pass a data frame: an RDD makes one with toDF\(\)", table.rdd)
-    refused("TextNB learns from one column of texts, and beside the labels X has age, visits", table, model=TextNB())
+    refused("TextNB learns from one column of texts, and the source has age, visits", table, model=TextNB())
     refused("no rows with a label and a weight", table.selectExpr("age", "cast(null AS string) AS label"))
     refused("no rows with a label and a weight", table.selectExpr("age", "label", "0 AS w"), "label", "w")
 
@@ -284,7 +284,7 @@ def test_what_is_refused(spark: Any) -> None:
 def test_errors_in_rows_tell_the_partition(spark: Any) -> None:
     table = TABLE.assign(age=np.where(np.arange(90) == 80, np.inf, 1.0))
     model = NaiveBayes(n_threads=1, order=0).fit(TABLE, "label")
-    with pytest.raises(InputError, match=r"partition 3: chunk 0: .*infinity"):
+    with pytest.raises(InputError, match=r"partition 3: .*infinity"):
         model.partial_fit(spread(spark, table), "label")
     assert model.class_count_.sum() == 90
 
@@ -319,7 +319,7 @@ def test_a_task_that_dies_while_it_reads(spark: Any, mark: str) -> None:
 
 
 def test_a_task_that_dies_when_it_has_counted(spark: Any, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("candide.training.distributed.PartitionCounter", partial(MortalCounter, mark=mark))
+    make_mortal(monkeypatch, mark)
     numbers = TABLE[["visits", "label"]]
     model = GaussianNB(keep_sample=True).fit(spread(spark, numbers), "label")
     assert Path(mark).exists()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from properties.models import assert_same_model
 
 from candide import CategoricalNB, NaiveBayes, fit_sql
-from candide.databases import cells, counting
+from candide.sources.databases import aggregates, source
 from candide.statistics import grid
 
 from .stores import Put, assert_same_sums, in_memory, put_duckdb, put_postgres, put_sqlite
@@ -51,8 +51,8 @@ def test_any_table_of_a_server(postgres: str, table: pa.Table, few: int) -> None
     """Numbers in cells, of which a grid keeps no more than three in a binade."""
     with pytest.MonkeyPatch.context() as patch:
         for room, name, value in (
-            (cells, "FEW_ROWS", few),
-            (cells, "CELLS_PER_BINADE", 3),
+            (aggregates, "FEW_ROWS", few),
+            (aggregates, "CELLS_PER_BINADE", 3),
             (grid, "CELLS_PER_BINADE", 3),
         ):
             patch.setattr(room, name, value)
@@ -62,7 +62,7 @@ def test_any_table_of_a_server(postgres: str, table: pa.Table, few: int) -> None
 def assert_same(put: Put, table: pa.Table) -> None:
     heavy = table.filter(pc.greater(table["w"], 0))  # other rows tell memory the kinds of columns
     with closing(put(table)) as connection, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "MOST_VALUES", 4)
+        patch.setattr(source, "MOST_VALUES", 4)
         there = fit_sql(NaiveBayes(**PLAIN), connection, "t", label="y", columns=["x", "word"], weight="w")
         assert_same_sums(there, in_memory(NaiveBayes(**PLAIN), heavy, ["x", "word"], weight="w"))
         there = fit_sql(CategoricalNB(), connection, "t", label="y", columns=["word"], weight="w")

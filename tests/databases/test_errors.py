@@ -9,8 +9,8 @@ import pytest
 from tiers import every
 
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, fit_sql
-from candide.databases import counting
 from candide.exceptions import InputError, ParameterError, SourceError
+from candide.sources.databases import source
 
 from .stores import Put
 
@@ -68,7 +68,7 @@ def test_two_columns_of_one_name(put_server: Put) -> None:
 
 
 def test_texts_need_one_column(put_duck: Put) -> None:
-    with pytest.raises(InputError, match="TextNB learns from one column of texts, and the query has x, word"):
+    with pytest.raises(InputError, match="TextNB learns from one column of texts, and the source has x, word"):
         fit_sql(TextNB(), put_duck(TABLE), "SELECT x, word, y FROM t", label="y")
 
 
@@ -86,8 +86,8 @@ def test_texts_need_one_column(put_duck: Put) -> None:
 )
 def test_what_memory_refuses(put: Put, model: Any, cell: str, match: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In rows that come late."""
-    monkeypatch.setattr(counting, "MOST_VALUES", 3)
-    monkeypatch.setattr("candide.training.distributed._HEAD", 5)
+    monkeypatch.setattr(source, "MOST_VALUES", 3)
+    monkeypatch.setattr("candide.model.train._HEAD", 5)
     table = pa.table({"x": [*range(9), float(cell)], "y": ["u", "v"] * 5})
     model.fit([[1.0], [2.0]], ["u", "v"])
     with pytest.raises(InputError, match=f"(?s){match}"):

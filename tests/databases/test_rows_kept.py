@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from candide import GaussianNB, NaiveBayes, fit_sql
-from candide.databases.duckdb import DuckDB
-from candide.databases.postgres import Postgres
+from candide.sources.databases.dialects import DuckDB, Postgres
 from candide.specs.table import TableSpec
 from candide.statistics.hashing import row_hashes
 

@@ -10,7 +10,7 @@ from properties.models import KINDS, Kind, assert_same_model, by_name
 from tiers import late
 
 from candide import BernoulliNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, fit_sql
-from candide.databases import cells, counting
+from candide.sources.databases import aggregates, source
 
 from . import tables
 from .stores import Put, assert_same_sums, in_memory
@@ -82,8 +82,8 @@ def test_tables_of_many_types(put_typed: Put, weight: str | None) -> None:
 def test_columns_of_many_numbers(put: Put, weight: str | None, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table = tables.continuous()
     columns = [name for name in table.column_names if name not in "yw"]
-    monkeypatch.setattr(counting, "MOST_VALUES", 1000)
-    monkeypatch.setattr(cells, "FEW_ROWS", few)
+    monkeypatch.setattr(source, "MOST_VALUES", 1000)
+    monkeypatch.setattr(aggregates, "FEW_ROWS", few)
     there = fit_sql(NaiveBayes(**PLAIN), put(table), "t", label="y", columns=columns, weight=weight)
     assert_same_sums(there, in_memory(NaiveBayes(**PLAIN), table, columns, weight=weight))
 
@@ -94,14 +94,14 @@ def test_numbers_that_first_rows_do_not_tell(put: Put, monkeypatch: pytest.Monke
     late = np.concatenate([np.ones(10_000), rng.normal(size=2000)])
     new = np.where(np.arange(12_000) < 11_000, None, np.round(late, 1)).tolist()
     table = pa.table({"late": late, "new": pa.array(new, pa.float64()), "y": rng.choice(["u", "v"], 12_000).tolist()})
-    monkeypatch.setattr(counting, "MOST_VALUES", 1000)
+    monkeypatch.setattr(source, "MOST_VALUES", 1000)
     there = fit_sql(NaiveBayes(**PLAIN), put(table), "t", label="y")
     assert_same_sums(there, in_memory(NaiveBayes(**PLAIN), table, ["late", "new"]))
 
 
 def test_huge_numbers(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of squares that a database could not make."""
-    monkeypatch.setattr(counting, "MOST_VALUES", 3)
+    monkeypatch.setattr(source, "MOST_VALUES", 3)
     table = pa.table({"x": [1e200, 2e200, 3e200, 1.0, -1e160, 5.0], "y": ["u", "v", "w", "w", "x", "x"]})
     there = fit_sql(NaiveBayes(**PLAIN), put(table), "t", label="y").model_.classifier.state.statistics
     here = in_memory(NaiveBayes(**PLAIN), table, ["x"]).model_.classifier.state.statistics
@@ -166,7 +166,7 @@ def test_binades_between_others_are_counted_once(put_server: Put, monkeypatch: p
     few, many = np.linspace(1, 1 + 2**-30, 40), np.linspace(2, 4, 4000, endpoint=False)
     values = np.concatenate([few, many, 4 * few])
     table = pa.table({"x": np.tile(values, 2), "y": ["u", "v"] * len(values)})
-    monkeypatch.setattr(counting, "MOST_VALUES", 100)
-    monkeypatch.setattr(cells, "FEW_ROWS", 0)
+    monkeypatch.setattr(source, "MOST_VALUES", 100)
+    monkeypatch.setattr(aggregates, "FEW_ROWS", 0)
     there = fit_sql(NaiveBayes(**PLAIN), put_server(table), "t", label="y")
     assert_same_sums(there, in_memory(NaiveBayes(**PLAIN), table, ["x"]))

@@ -162,7 +162,7 @@ def test_nothing_is_learned_from_relatives(name: str) -> None:
         found = candide.select({name: RELATED[name]}, noise[groups], labels[groups], method="folds", groups=groups)
         return float(found["log_loss"][0])
 
-    assert np.mean([judged(seed) for seed in range(4)]) > np.log(2.0)
+    assert np.mean([judged(seed) for seed in range(2)]) > np.log(2.0)
 
 
 @pytest.mark.parametrize("name", RELATED)
@@ -207,7 +207,7 @@ def test_calibrated_models_are_judged_by_their_own_method() -> None:
 def test_pseudo_counts_are_chosen_without_the_rows_they_are_judged_on(method: Any) -> None:
     """Pure noise in many columns: each α chosen on all rows looks better than it is."""
     random = np.random.default_rng(1)
-    noise, classes = random.integers(0, 4, (50, 30)), random.integers(0, 2, 50)
+    noise, classes = random.integers(0, 4, (50, 12)), random.integers(0, 2, 50)
     chosen = candide.select([CategoricalNB(alpha="loo", compute_loo=True)], noise, classes, method=method)
     assert chosen["log_loss"][0] > chosen.best.loo_.optimistic.log_loss
     assert chosen["log_loss"][0] == pytest.approx(chosen.best.loo_.log_loss, abs=0.5)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from storage.storing import decoded
 from tiers import every, fitted_once, late
 
 from candide import NaiveBayes, TextNB, diagnostics, merge
@@ -207,7 +208,7 @@ def test_a_small_sample_is_that_of_the_set_of_rows(monkeypatch: pytest.MonkeyPat
     np.testing.assert_array_equal(mine.entries.hashes, sample.entries.hashes)
     assert mine.data.texts[1].texts.strings() == sample.data.texts[1].texts.strings()
     assert_alike(parts, whole)
-    again = type(sample).from_arrays(sample.arrays())
+    again = decoded(sample)
     assert again.data.texts[1].texts.strings() == sample.data.texts[1].texts.strings()
 
 

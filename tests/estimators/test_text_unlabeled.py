@@ -11,9 +11,8 @@ from candide import TextNB
 from candide.data.texts import read_texts
 from candide.exceptions import CandideError, InputError, ParameterError
 from candide.families import Batch, Multinomial
-from candide.families.terms import FeatureSet
-from candide.families.text import TextFamily
-from candide.families.unlabeled import shared_out, token_by_token
+from candide.families.feature_sets import FeatureSet
+from candide.families.text import TextFamily, shared_out, token_by_token
 from candide.kernels import Kernels
 from candide.kernels.layouts import TextRows
 from candide.kernels.tokenizer import TokenizerConfig

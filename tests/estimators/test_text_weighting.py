@@ -13,7 +13,7 @@ from tiers import every
 
 from candide import MultinomialNB, TextNB, merge
 from candide.exceptions import MergeError, ParameterError
-from candide.families.unlabeled import shared_out, token_by_token
+from candide.families.text import shared_out, token_by_token
 from candide.kernels import Kernels
 
 from .test_text import many_words

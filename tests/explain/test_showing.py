@@ -4,7 +4,7 @@ import numpy as np
 from rich.console import Console
 
 from candide import GaussianNB, TextNB
-from candide.explain.showing import as_rich, bars, coloured
+from candide.explain.explanation import as_rich, bars, coloured
 
 ESCAPE = "\x1b]0;owned\x07"
 

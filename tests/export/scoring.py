@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,15 @@ def _scored(query: str, rows: pd.DataFrame, dialect: str, address: str = "") -> 
     return found.sort_values("id", ignore_index=True) if "id" in found else found
 
 
+@cache
+def _duckdb() -> Any:
+    return duckdb.connect()
+
+
 def _by_duckdb(query: str, rows: pd.DataFrame) -> pd.DataFrame:
-    with duckdb.connect() as connection:
+    with _duckdb().cursor() as connection:  # a temporary table is that of one connection
         connection.register("given", rows)
-        connection.execute('CREATE TABLE "rows" AS SELECT * FROM given')
+        connection.execute('CREATE TEMP TABLE "rows" AS SELECT * FROM given')
         return connection.execute(query).df()
 
 

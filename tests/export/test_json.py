@@ -14,7 +14,7 @@ import candide
 from candide.exceptions import ModelFileError
 
 CASES = ["gaussian platt", "multinomial evidence", "categorical", "complement", "poisson prior", "bernoulli loo",
-         "table", "text multinomial"]  # fmt: skip
+         "table order 1", "text multinomial"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)

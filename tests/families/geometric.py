@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from candide.estimators.base import BaseNB
-from candide.families.base import Batch, Plain, Scores, cell_positions, require_proper
-from candide.families.left_out import own_by_removal, replace_own
+from candide.families.base import Batch, Plain, Scores, cell_positions, own_by_removal, replace_own, require_proper
 from candide.families.linear import LinearLikelihood, LinearTerm, observe_counts
 from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Data, Floats, Positions
@@ -35,9 +34,6 @@ class Geometric(Plain):
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "GeometricNB")
 
-    def resolve(self, statistics: Counts) -> Geometric:
-        return self
-
     def with_alpha(self, alpha: float | Floats) -> Geometric:
         return replace(self, prior=Beta(alpha, alpha))
 
@@ -57,23 +53,13 @@ class Geometric(Plain):
         own = own_by_removal(self, batch, statistics, kernels)
         return replace_own(likelihood, batch, own, offset, kernels)
 
-    def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
-        low, high = self.posterior(statistics).interval(level)
-        return low.ravel(), high.ravel()
-
     def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)
         found = self.prior.log_marginal_likelihood(statistics.observed(), statistics.dense())
         return np.asarray(np.sum(found, axis=0))
 
-    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
-
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         raise NotImplementedError
-
-    def amount(self, data: Data) -> None:
-        return None
 
     def n_parameters(self, statistics: Counts) -> int:
         return int(np.prod(statistics.total.shape))

@@ -11,8 +11,7 @@ import pytest
 
 from candide import families
 from candide.exceptions import ForgetError
-from candide.export.sql.cells import Cells
-from candide.export.sql.codes import Codes
+from candide.export.sql.cells import Cells, Codes
 from candide.export.sql.dialects import dialect_named
 from candide.export.sql.query import Query
 from candide.export.sql.terms import family_scores
@@ -25,7 +24,7 @@ from candide.statistics import Counts
 from candide.storage import registry
 from candide.storage.decoder import Decoder
 from candide.storage.encoder import Encoder
-from candide.storage.validation.families import check_family
+from candide.storage.validation.statistics import check_family
 
 from .geometric import Geometric, GeometricLikelihood
 

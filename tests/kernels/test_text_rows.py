@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from storage.storing import decoded
 from tiers import every
 
 from candide.data.texts import read_texts
@@ -73,7 +74,7 @@ def test_a_sample_of_texts_does_not_depend_on_parts() -> None:
     whole = Sample.of(rows(texts), classes, None, 2, 600)
     parts = [Sample.of(rows(texts[i::3]), classes[i::3], None, 2, 600) for i in range(3)]
     merged = parts[2].merge(parts[0]).merge(parts[1])
-    again = Sample.from_arrays(merged.arrays())
+    again = decoded(merged)
     for sample in (merged, again):
         assert sample.data.texts.strings() == whole.data.texts.strings()
         np.testing.assert_array_equal(sample.multiplicity, whole.multiplicity)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from candide.clusters.rows import Chunk, Counter, SpreadRows
-from candide.clusters.work import Labelled, counted, scored, share_right
 from candide.model.accumulator import PartialState, merge_partial_states
-from candide.training.distributed import train_distributed
+from candide.model.source import Chunk
+from candide.model.train import Summarize, train
+from candide.sources.distributed import DistributedSource
 
 from .compare import assert_alike
 from .models import assert_same_model
@@ -28,43 +28,27 @@ def partitions(draw: Any, table: Rows, most: int = 5) -> list[Rows]:
     return [table.take(order[deal[order] == place]) for place in range(most)]
 
 
-class Lists:
-    """A cluster whose rows are a list of chunks."""
+class ListedSource(DistributedSource):
+    """A cluster whose rows are a list of chunks: what is counted travels as bytes, now and then twice."""
 
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
-
-    def rows(self, X: list[Chunk], y: Any, sample_weight: Any, casting: Any) -> SpreadRows:
-        return ListedRows(X, self.seed)
-
-
-class ListedRows(SpreadRows):
-    """What is counted travels as bytes, now and then twice, and meets in any order."""
-
-    roles = None
-
-    def __init__(self, chunks: list[Chunk], seed: int) -> None:
-        self._chunks = chunks
+    def __init__(self, chunks: list[Any], seed: int) -> None:
+        self._chunks = [Chunk(*chunk, may_be_empty=True) for chunk in chunks]
         self._rng = np.random.default_rng(seed)
 
     def _first(self, n: int, having: list[str]) -> Chunk | None:
-        found = [(X, y, weight) for X, y, weight in self._chunks if np.any(weight)]
+        found = [chunk for chunk in self._chunks if np.any(chunk.weight)]
         return self._joined(found) if found else None
 
-    def _empty(self, X: Any) -> list[str]:
-        return []
+    def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
+        return iter(self._chunks)
 
-    def _joined(self, chunks: Sequence[Chunk]) -> Chunk:
-        X, y, weight = (np.concatenate([chunk[i] for chunk in chunks]) for i in range(3))
-        return X, y, weight
-
-    def count(self, counter: Counter) -> PartialState:
-        sent = pickle.dumps(counter)
-        counts = [counted(pickle.loads(sent), i, [Labelled(one, 0)]) for i, one in enumerate(self._chunks)]
+    def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
+        sent = pickle.dumps(task.for_workers())
+        counts = [pickle.loads(sent).whole([chunk], i) for i, chunk in enumerate(self._chunks)]
         while len(counts) > 1:
             again = [counts[i] for i in self._rng.permutation(len(counts))[: self._rng.integers(0, 3)]]
             counts = [merge_partial_states(_sent(group)) for group in self._groups(counts, again)]
-        return counts[0]
+        yield counts[0]
 
     def _groups(self, parts: list[PartialState], again: list[PartialState]) -> Iterable[list[PartialState]]:
         """Some together; those that come twice, with their twins."""
@@ -74,17 +58,14 @@ class ListedRows(SpreadRows):
             group = shuffled[i : i + size]
             yield group + [part for part in again if any(part is one for one in group)]
 
-    def score(self, model: Any) -> float:
-        return share_right(scored(model, [Labelled(one, 0)]) for one in self._chunks)
-
 
 def _sent(parts: list[PartialState]) -> list[PartialState]:
     return [pickle.loads(pickle.dumps(part)) for part in parts]
 
 
-def fit_apart(model: Any, chunks: list[Chunk], seed: int = 0) -> Any:
+def fit_apart(model: Any, chunks: list[Any], seed: int = 0) -> Any:
     """As ``fit`` does with rows of a cluster."""
-    model.model_ = train_distributed(model._spec(), Lists(seed), chunks, None, None, None)
+    model.model_ = train(model._spec(), ListedSource(chunks, seed))
     return model
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -120,8 +120,7 @@ def _present(batch: tuple[Floats, Array, Floats]) -> Counts:
 def thin(counts: Counts) -> Counts:
     """The same counts, kept sparse."""
     missing = None if counts.missing is None else csr_array(counts.missing)
-    arrays = {**counts.arrays(), "total": csr_array(counts.total), "missing": missing}
-    return Counts.from_arrays(arrays)
+    return replace(counts, total=csr_array(counts.total), missing=missing)
 
 
 def _categories(batch: tuple[Floats, Array, Floats], as_text: bool) -> Any:

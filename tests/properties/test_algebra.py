@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from storage.storing import decoded
 
 from .compare import assert_alike
 from .strategies import STATISTICS
@@ -124,10 +125,10 @@ def test_dropped_classes_leave_the_others_alone(name: str, data: Any) -> None:
 
 @statistics
 @given(data=st.data())
-def test_arrays_hold_everything(name: str, data: Any) -> None:
-    """from_arrays undoes arrays, and a pickle keeps a statistic."""
+def test_files_hold_everything(name: str, data: Any) -> None:
+    """A model file keeps a statistic, and so does a pickle."""
     (a,) = draw(data, name, 1)
-    assert_alike(type(a).from_arrays(a.arrays()), a, scale=0)
+    assert_alike(decoded(a), a, scale=0)
     assert_alike(pickle.loads(pickle.dumps(a)), a, scale=0)
 
 

@@ -154,7 +154,7 @@ def test_partitions_of_one_kind_each() -> None:
 
 def test_columns_that_the_first_rows_do_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they are names or texts, and dates with times of day, is told by other rows to all partitions alike."""
-    monkeypatch.setattr("candide.training.distributed._HEAD", 60)
+    monkeypatch.setattr("candide.model.train._HEAD", 60)
     frame = sundry(180).drop(columns="weight")
     frame.iloc[:100, frame.columns.get_indexer(["note", "seen", "job"])] = None
     apart = NaiveBayes(**PLAIN).fit(dealt(frame, np.arange(180) // 30, 6), "label")
@@ -168,10 +168,10 @@ def test_a_column_without_any_value() -> None:
 
 
 def test_a_column_of_numbers_here_and_names_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("candide.training.distributed._HEAD", 2)
+    monkeypatch.setattr("candide.model.train._HEAD", 2)
     frames = [pd.DataFrame({"a": cells, "y": ["u", "v"]}) for cells in ([1, 2], ["x", "z"])]
     spread = dd.from_delayed([dask.delayed(frame) for frame in frames], meta=frames[0].iloc[:0], verify_meta=False)
-    with pytest.raises(InputError, match="partition 1: chunk 0: column 'a'"):
+    with pytest.raises(InputError, match="partition 1: column 'a'"):
         NaiveBayes().fit(spread, "y")
 
 

@@ -14,7 +14,7 @@ from candide.kernels.layouts import Array, Floats, Positions
 from candide.model.decisions import conformal_threshold
 from candide.model.evaluation import Evaluation
 from candide.stacking.calibration import METHODS, calibrate, cross_fitted, log_softmax
-from candide.stacking.folds import N_FOLDS, stratified_folds
+from candide.stacking.training_rows import N_FOLDS, stratified_folds
 
 LABELS = np.array(["ant", "bee", "cat"])
 

@@ -18,6 +18,7 @@ from candide.kernels.layouts import Array, Data, Dense
 from candide.statistics import Sample
 from candide.statistics.hashing import ABOVE_ALL, row_hashes
 from candide.statistics.kept_rows import row_bytes
+from candide.storage.encoder import Encoder
 
 from .layouts import LAYOUTS, Problem, problems
 from .strategies import FORMS, N_COLUMNS, Rows, numbers
@@ -47,10 +48,10 @@ def sample_of(table: Rows, form: str, budget: int = ROOMY) -> Sample:
 
 def assert_identical(a: Sample, b: Sample) -> None:
     """Equal to the bit, types included."""
-    left, right = a.arrays(), b.arrays()
-    assert left.keys() == right.keys()
-    for name in left:
-        _same(left[name], right[name], name)
+    left, right = Encoder(), Encoder()
+    assert left.tree(a, "sample") == right.tree(b, "sample")
+    for name in left.arrays:
+        _same(left.arrays[name], right.arrays[name], name)
 
 
 def _same(a: Any, b: Any, name: str) -> None:

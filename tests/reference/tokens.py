@@ -42,7 +42,7 @@ class TokenReference:
         tallies = []
         for coding, rows, _ in self.count_tokens(texts, features, grow=grow):
             occurrences = member @ rows.floats()
-            tallies.append(TokenTally(coding, occurrences, member @ (rows.floats() > 0), occurrences.sum(axis=1)))
+            tallies.append(TokenTally(coding, occurrences, member @ (rows.floats() > 0)))
         return tallies
 
     def score_tokens(

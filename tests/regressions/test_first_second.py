@@ -14,7 +14,8 @@ from candide import TextNB
 
 # A process that sends itself a signal when a module is about to be imported.
 PROBE = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored, as in the background of a shell
 module, number = sys.argv.pop(1), int(sys.argv.pop(1))
 class Finder:
     def find_spec(self, name, path=None, target=None):

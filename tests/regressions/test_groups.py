@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import fast
 
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB, TextNB
@@ -54,6 +55,7 @@ def log_loss(model: Any, X: Any, y: Array) -> float:
 
 MODELS = {
     "NaiveBayes": (NaiveBayes(), visits),
+    "NaiveBayes, order 0": (NaiveBayes(order=0), visits),
     "GaussianNB": (GaussianNB(calibrate="platt", compute_loo=True), visits),
     "PoissonNB": (PoissonNB(calibrate="temperature", compute_loo=True), counts),
     "MultinomialNB": (MultinomialNB(alpha="loo", calibrate="platt", compute_loo=True), counts),
@@ -69,9 +71,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if "refined" in name else name for name in MODELS]
-)
+@pytest.mark.parametrize("name", fast(MODELS.keys() - {"NaiveBayes", "TextNB, refined"}, MODELS))
 def test_the_estimated_log_loss_is_that_of_new_groups(name: str) -> None:
     estimator, make = MODELS[name]
     X, y, groups = make(0)

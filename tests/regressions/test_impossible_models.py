@@ -145,7 +145,7 @@ def test_means_far_from_their_numbers_are_refused(tmp_path: Path) -> None:
 
 
 # Mutants that are tried, all of them in slow tests.
-N_FEW, N_ALL = 64, int(os.environ.get("CANDIDE_MUTANTS", "10000"))
+N_FEW, N_ALL = 32, int(os.environ.get("CANDIDE_MUTANTS", "10000"))
 # What a method may say against a model that was changed: the rows that it is given are none of that model's now; or it
 # is a model that people can make, and the method has no place for it.
 MAY_SAY = re.compile(

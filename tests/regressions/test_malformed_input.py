@@ -49,7 +49,7 @@ def test_a_model_that_outgrows_memory_says_so(monkeypatch: pytest.MonkeyPatch) -
     def full(*_: object, **__: object) -> None:
         raise MemoryError("std::bad_alloc")
 
-    monkeypatch.setattr("candide.model.model.summarize", full)
+    monkeypatch.setattr("candide.model.train.summarize", full)
     with pytest.raises(InputError, match="needs more memory than there is"):
         model.fit([[1.0], [2.0]], [0, 1])
     monkeypatch.undo()

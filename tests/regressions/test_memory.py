@@ -95,7 +95,11 @@ def test_a_large_code_is_one_value_among_many() -> None:
     assert peak(ask) < 1e6
 
 
-@pytest.mark.parametrize("settings", [{}, {"estimate": "map", "alpha": 0.5}], ids=["mean", "map"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, pytest.param({"estimate": "map", "alpha": 0.5}, marks=pytest.mark.slow)],
+    ids=["mean", "map"],
+)
 def test_weighted_rows_left_out_of_many_categories(settings: dict[str, Any]) -> None:
     """Every row has a weight of its own, and a table of values for each row would take 160 MB."""
     rng = np.random.default_rng(0)

@@ -76,7 +76,7 @@ def test_a_header_alone_for_a_model(command: str, model: Path, tmp_path: Path) -
 @pytest.mark.parametrize("command", ["evaluate", "update", "forget"])
 def test_a_misspelt_label_at_the_command_line(command: str, model: Path, people: Path) -> None:
     told = run(command, model, people, "--label", "pya").err
-    assert "no column 'pya'" in told
+    assert "names a column 'pya', but the columns are" in told
     assert "did you mean 'pay'?" in told
     assert "trained with" not in told  # it was not: that was 'pay'
 
@@ -215,10 +215,9 @@ def test_a_spark_worker_without_candide() -> None:
     """What is sent to a worker is loaded by a Python that cannot import candide."""
     from pyspark import cloudpickle
 
-    from candide.clusters.spark import sent_to_workers
-    from candide.clusters.spark_tasks import named
+    from candide.sources.spark import _named, sent_to_workers
 
-    sent = cloudpickle.dumps(sent_to_workers(partial(named, ["age"], list)))
+    sent = cloudpickle.dumps(sent_to_workers(partial(_named, ["age"], list)))
     code = (
         "import sys, pickle; sys.modules['candide'] = None\n"
         "from pyspark import cloudpickle\n"

@@ -13,9 +13,8 @@ from candide.kernels import Kernels
 from candide.model.classifier import Classifier
 from candide.model.fitted import seen_rows
 from candide.stacking.covariance import Covariance
+from candide.stacking.dependence import OneDependence, TwoDependence
 from candide.stacking.fourier_regression import FeatureSums, FourierRegression
-from candide.stacking.one_dependence import OneDependence
-from candide.stacking.two_dependence import TwoDependence
 from candide.stacking.views import LabeledRows, View
 from candide.statistics import BlockMoments, Sample
 
@@ -53,7 +52,7 @@ def sums(view: View, cases: LabeledRows) -> tuple[list[Any], list[Any]]:
     if isinstance(view, Covariance):
         points = view.coordinates.points(cases.binned)
         anew = BlockMoments.observe(points, cases.classes, cases.case_weight, n_classes)
-        return list(view.moments.arrays().values()), list(anew.arrays().values())
+        return list(vars(view.moments).values()), list(vars(anew).values())
     assert isinstance(view, (OneDependence, TwoDependence))
     one = view if isinstance(view, OneDependence) else view.one
     slots = one.merged.slots(cases.binned.codes)

@@ -73,7 +73,7 @@ UNNEEDED = (
     "model.unlabeled",
     "priors.normal",
     "specs.table_schema",
-    "stacking.calibration.curves",
+    "stacking.calibration_curves",
     "stacking.covariance",
     "stacking.fourier_features",
     "stacking.stacked_views",

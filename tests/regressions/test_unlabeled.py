@@ -182,7 +182,7 @@ def test_dask() -> None:
         frame = dd.from_pandas(FRAME, npartitions=3)
         model = once(lambda: MultinomialNB().fit(frame, "label"))
         np.testing.assert_array_equal(model.class_count_, expected(MultinomialNB).class_count_)
-        with pytest.raises(InputError, match=r"10 rows have no label.*unlabeled='drop'"):
+        with pytest.raises(InputError, match=r"partition \d: .*rows have no label.*unlabeled='drop'"):
             MultinomialNB(unlabeled="error").fit(frame, "label")
 
 

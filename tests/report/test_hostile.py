@@ -62,9 +62,9 @@ def test_names_of_columns_classes_and_values() -> None:
     names = [text or "empty" for text in NASTY]
     names[-1] = "blank"
     rng = np.random.default_rng(0)
-    labels = np.array([storable(name) for name in names], dtype=object)[rng.integers(0, len(names), 120)]
+    labels = np.array([storable(name) for name in names], dtype=object)[rng.integers(0, len(names), 60)]
     rows = {
-        storable(name): np.where(rng.random(120) < 0.5, labels, labels[::-1]) if i % 2 else rng.normal(size=120)
+        storable(name): np.where(rng.random(60) < 0.5, labels, labels[::-1]) if i % 2 else rng.normal(size=60)
         for i, name in enumerate(names)
     }
     model = NaiveBayes().fit(rows, labels)

@@ -65,13 +65,13 @@ def test_arrow_files_of_polars(tmp_path: Path) -> None:
 
 def test_some_columns(tmp_path: Path) -> None:
     source = candide.read(store(TABLE, tmp_path / "a.parquet", "parquet"))
-    assert next(source.batches(columns=["n", "text"])).schema.names == ["n", "text"]
+    assert next(source.to_batches(columns=["n", "text"])).schema.names == ["n", "text"]
 
 
 @pytest.mark.parametrize("skip", [0, 1, 2999, 3000, 4000])
 def test_skip(tmp_path: Path, skip: int) -> None:
     path = store(TABLE, tmp_path / "a.parquet", "parquet")
-    numbers = [n for batch in candide.read(path, path).batches(skip) for n in batch["n"].to_pylist()]
+    numbers = [n for batch in candide.read(path, path).to_batches(skip) for n in batch["n"].to_pylist()]
     assert numbers == (list(range(3000)) * 2)[skip:]
 
 

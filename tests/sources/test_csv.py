@@ -67,7 +67,7 @@ def test_names_are_made_different(tmp_path: Path) -> None:
 def test_names_that_differ_in_case(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "Text,text,TEXT\n" + "a,b,1\n" * 3)
     assert rows(path)[0] == {"Text": "a", "text": "b", "TEXT": 1}
-    assert next(candide.read(path).batches(columns=["TEXT", "Text"])).slice(0, 1).to_pylist() == [
+    assert next(candide.read(path).to_batches(columns=["TEXT", "Text"])).slice(0, 1).to_pylist() == [
         {"TEXT": 1, "Text": "a"}
     ]
 
@@ -212,7 +212,7 @@ def test_only_a_header(tmp_path: Path) -> None:
     source = candide.read(write(tmp_path / "a.csv", "text,label\n"))
     assert source.names == ["text", "label"]
     assert source.to_table().num_rows == 0
-    assert list(source.batches()) == []
+    assert list(source.to_batches()) == []
 
 
 @pytest.mark.parametrize("content", ["\n\n\n", " \n\n"], ids=["newlines", "spaces"])

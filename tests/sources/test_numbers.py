@@ -82,7 +82,7 @@ def test_late_in_csv(tmp_path: Path, cell: str, newline: str) -> None:
     assert source.to_table()["a"].to_pylist() == [1] * (MANY + 1)
     assert [(bad.line, bad.row) for bad in source.bad_rows] == [(line, f"{cell},x,4")]
     # Other columns do not mind.
-    assert sum(len(batch) for batch in candide.read(path).batches(columns=["b", "c"])) == MANY + 2
+    assert sum(len(batch) for batch in candide.read(path).to_batches(columns=["b", "c"])) == MANY + 2
 
 
 @pytest.mark.usefixtures("short_sample")

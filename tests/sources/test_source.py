@@ -68,7 +68,7 @@ def test_skip(tmp_path: Path, format: str) -> None:
     path = write(tmp_path / f"a.{format}", lines[format])
     source = candide.read(path, path)
     for skip in (0, 1, 999, 1000, 1500, 2000, 3000):
-        found = [n for batch in source.batches(skip) for n in batch["n"].to_pylist()]
+        found = [n for batch in source.to_batches(skip) for n in batch["n"].to_pylist()]
         assert found == (list(range(1000)) * 2)[skip:], skip
 
 
@@ -112,9 +112,9 @@ def test_batches_are_evened() -> None:
 
 def test_head_and_columns(tmp_path: Path) -> None:
     source = candide.read(write(tmp_path / "a.csv", numbered(1000)))
-    assert source.head(3).to_pydict() == {"n": [0, 1, 2], "label": ["a", "b", "a"]}
-    assert source.head(5000).num_rows == 1000
-    assert next(source.batches(columns=["label"])).schema.names == ["label"]
+    assert source.first_rows(3).to_pydict() == {"n": [0, 1, 2], "label": ["a", "b", "a"]}
+    assert source.first_rows(5000).num_rows == 1000
+    assert next(source.to_batches(columns=["label"])).schema.names == ["label"]
     assert source.schema.names == source.names == ["n", "label"]
 
 

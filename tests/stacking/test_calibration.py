@@ -17,17 +17,16 @@ from tiers import tries
 
 from candide.exceptions import ParameterError
 from candide.kernels.layouts import Floats, Positions
-from candide.stacking import newton
+from candide.stacking import calibration, calibration_curves, newton
 from candide.stacking.calibration import (
     METHODS,
     Calibration,
     calibrate,
     cross_fitted,
-    curves,
+    from_log_odds,
+    log_odds,
     log_softmax,
-    scaling,
 )
-from candide.stacking.calibration.base import from_log_odds, log_odds
 
 LAWFUL = METHODS[:3]
 SCORE = st.one_of(
@@ -243,15 +242,22 @@ def test_a_class_without_rows_becomes_rare(method: str) -> None:
     assert 0 < share < (0.15 if method == "temperature" else 0.001)
 
 
-@pytest.mark.parametrize("by_amount", [False, True])
-@pytest.mark.parametrize("method", ["platt", "beta"])
+@pytest.mark.parametrize(
+    ("method", "by_amount"),
+    [
+        ("platt", True),
+        ("beta", False),
+        pytest.param("platt", False, marks=pytest.mark.slow),
+        pytest.param("beta", True, marks=pytest.mark.slow),
+    ],
+)
 def test_many_classes_come_out_as_few_would(method: str, by_amount: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a matrix of classes by classes, and with rows that hardly differ taken for one."""
     rows = overconfident(2_000, 120)
     if by_amount:
         rows = rows._replace(amount=np.random.default_rng(1).integers(1, 100, 2_000).astype(float))
     short = calibrate(method, *rows).apply(rows.scores, rows.amount)
-    for module in (newton, scaling, curves):
+    for module in (newton, calibration, calibration_curves):
         monkeypatch.setattr(module, "MANY", 1_000)
     full = calibrate(method, *rows).apply(rows.scores, rows.amount)
     assert mean_loss(short, rows) == pytest.approx(mean_loss(full, rows), abs=1e-5)

@@ -11,10 +11,9 @@ from reference import ReferenceKernels
 
 from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Floats
-from candide.stacking import one_dependence as module
+from candide.stacking import dependence as module
 from candide.stacking.binning import MergedCodes
-from candide.stacking.one_dependence import OneDependence, one_dependence
-from candide.stacking.two_dependence import two_dependence
+from candide.stacking.dependence import OneDependence, one_dependence, two_dependence
 from candide.stacking.views import BinnedRows, LabeledRows, tempered_loss
 
 from .cases import KINDS, identity_maps, log_prior, make_cases, unseen_rows, without

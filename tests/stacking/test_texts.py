@@ -10,7 +10,7 @@ from candide.families import Batch
 from candide.kernels import Kernels
 from candide.kernels.layouts import Array
 from candide.model.fitted import seen_rows
-from candide.stacking.folds import contiguous_folds
+from candide.stacking.training_rows import contiguous_folds
 
 WORDS = np.array([f"word{i}" for i in range(15)])
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from storage.storing import decoded
 from tiers import every
 
 from candide.data.categories import read_categories
@@ -98,9 +99,9 @@ def test_a_sample_owns_its_cells() -> None:
 
 
 @pytest.mark.parametrize("form", [Dense.of, lambda X: Sparse.of(csr_array(X))], ids=["dense", "sparse"])
-def test_arrays_hold_everything(form: Any) -> None:
+def test_a_model_file_holds_everything(form: Any) -> None:
     sample = sample_of(form(np.eye(4)), [0, 1, 1, 2], budget=32)
-    again = Sample.from_arrays(pickle.loads(pickle.dumps(sample.arrays())))
+    again = decoded(sample)
     assert pickle.dumps(again) == pickle.dumps(sample)
     assert again.merge(sample).multiplicity.tolist() == (2 * sample.multiplicity).tolist()
 

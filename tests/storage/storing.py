@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from candide.estimators import from_model
-from candide.storage import Content, read_model, write_model
+from candide.statistics.base import Deferred
+from candide.storage.content import Content
+from candide.storage.decoder import Decoder
+from candide.storage.encoder import Encoder
+from candide.storage.model_file import read_model, write_model
 from candide.storage.models import content_of as _content_of
 from candide.storage.models import model_of
 
@@ -29,3 +33,13 @@ def stored(model: Any, path: Path, *, sample: bool, compute_loo: bool = False) -
     """A model, written and read again."""
     write_model(path, content_of(model, sample=sample, compute_loo=compute_loo))
     return estimator_of(read_model(path))
+
+
+def decoded(value: Any) -> Any:
+    """A part of a model, as a file would hold it and give it back."""
+    encoder = Encoder()
+    tree = encoder.tree(value, "part")
+    value = Decoder(encoder.arrays).value(tree, "part")
+    if isinstance(value, Deferred):
+        value.load()
+    return value

@@ -15,12 +15,12 @@ from scipy.sparse import csr_array
 from candide import GaussianNB
 from candide.exceptions import ModelFileError
 from candide.storage import decoder as decoding
-from candide.storage import from_json_lines, read_model, to_json_lines, write_model
 from candide.storage.container import Tensors, file_chunks, parse_file
 from candide.storage.content import EncodedContent
 from candide.storage.decoder import Decoder
 from candide.storage.encoder import Encoder
-from candide.storage.json_form import array_entries, arrays_in_entries
+from candide.storage.json_form import array_entries, arrays_in_entries, from_json_lines, to_json_lines
+from candide.storage.model_file import read_model, write_model
 from candide.storage.models import save_checkpoint
 
 from .storing import content_of

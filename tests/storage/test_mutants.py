@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 from candide.exceptions import ModelFileError
-from candide.storage import from_json_lines, to_json_lines
+from candide.storage.json_form import from_json_lines, to_json_lines
 
 from .example_models import EXAMPLES
 from .mutants import TARGETS, Target
 from .storing import content_of
 
 # Of each of the models; fewer under sanitizers, where everything takes ten times as long.
-FEW = 4 if os.environ.get("HYPOTHESIS_PROFILE") == "sanitize" else 20
+FEW = 4 if os.environ.get("HYPOTHESIS_PROFILE") == "sanitize" else 8
 MANY = 150
 # Memory of all together, in kB: a file that asks for gigabytes must not get them.
 MOST_MEMORY = 600_000

@@ -12,11 +12,11 @@ import pytest
 from candide import NaiveBayes
 from candide.exceptions import ModelFileError
 from candide.stacking.fourier_regression import FourierRegression
-from candide.storage import read_model, versions
+from candide.storage import content as versions
 from candide.storage.container import CURRENT_VERSION
-from candide.storage.content import EncodedContent
+from candide.storage.content import EncodedContent, upgrade
 from candide.storage.errors import InvalidContent
-from candide.storage.versions import upgrade
+from candide.storage.model_file import read_model
 
 from .example_models import EXAMPLES
 from .storing import content_of, estimator_of

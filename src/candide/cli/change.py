@@ -17,7 +17,7 @@ from .writing import checked_place
 
 if TYPE_CHECKING:
     from ..model.model import Model
-    from ..sources import Source
+    from ..model.source import Source
 
 UPDATE_EXAMPLES = """
 candide update messages.candide today.csv
@@ -55,11 +55,10 @@ def update(
     The counts are those of training on all rows at once. What was chosen and weighed on rows left out is done again
     once a tenth has changed, if the file holds training rows (train --updatable); else it stays.
     """
-    roles = {"text": text, "label": label, "weight": weight}
     target, session = _target(model, output, sources), shared.session
-    source = reading.source(sources, weight=weight)
-    with writing.locked(target, session):
-        _change(model, source, target, session, "learn", roles, absent, decay)
+    opened = reading.opened(sources, shared.threads, text=text, label=label, weight=weight)
+    with opened as source, writing.locked(target, session):
+        _change(model, source, target, session, "learn", absent, decay)
 
 
 @command
@@ -81,11 +80,10 @@ def forget(
     Where the file holds training rows (train --updatable), what was chosen and weighed on rows left out is done again
     before the model is written: nothing in the file depends on the rows that were taken out.
     """
-    roles = {"text": text, "label": label, "weight": weight}
     target, session = _target(model, output, sources), shared.session
-    source = reading.source(sources, weight=weight)
-    with writing.locked(target, session):
-        _change(model, source, target, session, "forget", roles, absent)
+    opened = reading.opened(sources, shared.threads, text=text, label=label, weight=weight)
+    with opened as source, writing.locked(target, session):
+        _change(model, source, target, session, "forget", absent)
 
 
 def _target(model: Path, output: Path | None, sources: list[str] | None) -> Path:
@@ -96,30 +94,30 @@ def _target(model: Path, output: Path | None, sources: list[str] | None) -> Path
 
 
 def _change(
-    path: Path, source: Source, target: Path, session: Session, verb: Literal["learn", "forget"],
-    named: dict[str, str | None], absent: str | None, decay: float | None = None,
+    path: Path, source: Source, target: Path, session: Session, verb: Literal["learn", "forget"], absent: str | None,
+    decay: float | None = None,
 ) -> None:  # fmt: skip
-    from ..training import StreamTrainer
-    from ..training.roles import roles_for
-    from .learning import learn_source
+    from ..model.train import forget as forget_rows
+    from ..model.train import learn as learn_rows
+    from .monitor import monitored
     from .reading import open_model, say_bad_rows, with_absent
 
     model = open_model(path)
     spec = model.spec
     model = with_absent(model, absent)
-    roles = roles_for(model, source, **named, labelled=True)
     if decay is not None:
         model = model.discount(decay)
-    trainer = StreamTrainer(model.spec, model)
-    passed = learn_source(trainer, source, roles, session, verb=verb)
-    # --absent is about this source alone.
-    model = replace(trainer.flush(), spec=spec)
+    doing, change = ("learning", learn_rows) if verb == "learn" else ("forgetting", forget_rows)
+    with monitored(source, doing, session) as monitor:
+        # --absent is about this source alone.
+        model = replace(change(model, source, monitor=monitor), spec=spec)
     if verb == "forget" and model.can_refit and model.staleness:
-        with session.status("weighing, on rows left out"):
+        with session.status("fitting weights on rows left out"):
             model = model.refit()
     say_bad_rows(source, session)
+    passed = monitor.passed
     what = "learned" if verb == "learn" else "forgot"
-    _save(model, target, session, f"{what} {passed.n_rows - passed.n_without_label:,} rows")
+    _save(model, target, session, f"{what} {passed.rows - passed.n_unlabeled:,} rows")
 
 
 @command

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import InputError
+from ..model.train import Checkpoint
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..sources import Source
+    from ..model.train import Training
+    from ..sources import ArrowSource
     from ..specs import Spec
-    from ..training import StreamTrainer
-    from .progress import Pass
 
 
-class Checkpoint:
+class CheckpointFile:
     """A model file with all training rows that the model holds, and how many rows of the source are in it."""
 
-    def __init__(self, model: Path, source: Source, spec: Spec, every: float, asked: dict[str, Any]) -> None:
+    def __init__(self, model: Path, source: ArrowSource, spec: Spec, every: float, asked: dict[str, Any]) -> None:
         self.path = model.with_name(f"{model.name}.checkpoint")
         self.every = every
         # A checkpoint is of this source and these settings, or of no use.
@@ -38,22 +38,20 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def is_due(self) -> bool:
-        """Whether it is time for the next."""
+        """Return whether it is time for the next."""
         return time.monotonic() - self._last >= self.every
 
-    def save(self, trainer: StreamTrainer, passed: Pass, group_rows: int | None) -> None:
-        """Replace the one before; nothing is saved of nothing."""
+    def save(self, training: Training) -> None:
+        """Replace the one before."""
         from ..storage.models import save_checkpoint
 
-        if trainer.model is None:
-            return
-        counts = {"n_rows": passed.rows, "is_unlabeled": passed.is_unlabeled, "group_rows": group_rows}
-        save_checkpoint(trainer.flush(), self.path, self.made_of | counts)
-        self.n_rows = passed.rows
+        counts = {"n_rows": training.n_rows, "n_unlabeled": training.n_unlabeled}
+        save_checkpoint(training.model(), self.path, self.made_of | counts)
+        self.n_rows = training.n_rows
         self._last = time.monotonic()
 
-    def resumed(self, trainer: StreamTrainer, passed: Pass, session: Session) -> int | None:
-        """Take over what was learned; how many rows were learned at a time."""
+    def load(self, session: Session) -> Checkpoint | None:
+        """Return what was learned, or None if there is no checkpoint."""
         from ..storage.models import load_model, note_of
 
         if not self.path.exists():
@@ -66,14 +64,12 @@ class Checkpoint:
                     f"{self.path} is a checkpoint of other {what}: {note.get(what)!r}, not {mine!r}; go on with the "
                     "same source and settings, or leave --resume out to begin anew"
                 )
-        trainer.model = load_model(self.path)
         self.n_rows = int(note["n_rows"])
-        session.say(f"going on after {note['n_rows']:,} rows")
-        passed.rows, passed.is_unlabeled = int(note["n_rows"]), int(note["is_unlabeled"])
-        return int(note["group_rows"])
+        session.say(f"going on after {self.n_rows:,} rows")
+        return Checkpoint(load_model(self.path), self.n_rows, int(note["n_unlabeled"]))
 
     def remove(self) -> None:
-        """The model is written; nobody needs it any more."""
+        """Remove the file, once the model is written."""
         self.path.unlink(missing_ok=True)
 
 

@@ -14,6 +14,7 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..model.evaluation import Evaluation
+    from ..model.source import Source
     from ..specs import Spec
 
 EXAMPLES = """
@@ -34,19 +35,18 @@ def compare(
     reading: options.Reading,
     shared: options.Shared,
 ) -> None:
-    """Train candidate models on a source in one pass, and compare them on rows left out. Writes nothing."""
+    """Train candidate models on a source, and compare them on rows left out. Writes nothing."""
     from .reading import say_bad_rows
     from .wishes import names_of
 
     session = shared.session
-    source = reading.source(sources, label=label, text=text, columns=names_of(columns), weight=weight)
-    field = Field(candidates(source.roles.text is not None, refine), session)
-    field.learn(source)
-    say_bad_rows(source, session)
-    reports = field.reports()
-    best_first = sorted(reports, key=lambda name: reports[name].log_loss)
-    machine = {name: {**_figures(reports[name]), "seconds": field.seconds[name]} for name in best_first}
-    session.answer(machine, _as_picture(machine))
+    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
+    with reading.opened(sources, shared.threads, **roles) as source:
+        assert source.roles is not None
+        found = _compared(source, candidates(source.roles.text is not None, refine), session)
+        say_bad_rows(source, session)
+    best_first = dict(sorted(found.items(), key=lambda item: item[1]["log_loss"]))
+    session.answer(best_first, _as_picture(best_first))
 
 
 def candidates(of_texts: bool, refine: bool) -> dict[str, Spec]:
@@ -72,50 +72,26 @@ def candidates(of_texts: bool, refine: bool) -> dict[str, Spec]:
     return found | {"TextNB('multinomial', ngrams=2)": TextSpec(family="multinomial", ngrams=2, **plain)}
 
 
-class Field:
-    """Models that learn the same rows."""
+def _compared(source: Source, specs: dict[str, Spec], session: Session) -> dict[str, dict[str, float]]:
+    """Return the figures of the models that can be trained on a source; an error if none can."""
+    from ..model.train import train
+    from .monitor import monitored
 
-    def __init__(self, specs: dict[str, Spec], session: Session) -> None:
-        from ..training import StreamTrainer
-
-        self.trainers = {name: StreamTrainer(spec) for name, spec in specs.items()}
-        self.session = session
-        self.seconds = dict.fromkeys(specs, 0.0)
-
-    def learn(self, source: Any) -> None:
-        """One pass for all of them."""
-        from ..data.arrow_batches import labelled_cells, needed
-        from .progress import watched
-        from .reading import say_unlabeled
-
-        with watched(source, "learning", self.session) as passed:
-            for batch in source.batches(columns=needed(source.roles)):
-                rows = labelled_cells(batch, source.roles)
-                for name, trainer in self.trainers.items() if rows.n_rows else ():
-                    began = time.perf_counter()
-                    trainer.learn(rows.X, rows.y, rows.weight)
-                    self.seconds[name] += time.perf_counter() - began
-                passed.is_unlabeled += batch.num_rows - rows.n_rows
-                passed.advance(batch.num_rows)
-        say_unlabeled(passed, self.session)
-        for trainer in self.trainers.values():
-            if trainer.model is not None:
-                trainer.flush()
-
-    def reports(self) -> dict[str, Evaluation]:
-        """Of those that could learn; an error where none could."""
-        found: dict[str, Evaluation] = {}
-        for name, trainer in self.trainers.items():
-            began = time.perf_counter()
-            with self.session.status(f"weighing {name}"):
-                try:
-                    found[name] = trainer.finish().loo
-                except CandideError as error:
-                    self.session.remark(f"{name}: {error}")
-            self.seconds[name] += time.perf_counter() - began
-        if not found:
-            raise InputError("none of the models could learn from this source; see what they said above")
-        return found
+    found: dict[str, dict[str, float]] = {}
+    for name, spec in specs.items():
+        began = time.perf_counter()
+        try:
+            with monitored(source, f"learning {name}", session) as monitor:
+                if found:
+                    monitor.unlabeled = lambda n_rows: None  # type: ignore[method-assign]  # said once
+                report = train(spec, source, monitor=monitor).loo
+        except CandideError as error:
+            session.remark(f"{name}: {error}")
+        else:
+            found[name] = {**_figures(report), "seconds": time.perf_counter() - began}
+    if not found:
+        raise InputError("none of the models could learn from this source; see what they said above")
+    return found
 
 
 def _figures(report: Evaluation) -> dict[str, float]:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from . import options
 from .command import command
-
-if TYPE_CHECKING:
-    from ..sources import Roles, Source
-    from .progress import Pass
-    from .records import UnseenNotes
 
 EXAMPLES = """
 candide evaluate messages.candide later.csv
@@ -37,36 +31,21 @@ def evaluate(
     shared: options.Shared,
 ) -> None:
     """Compare what a model says with the labels of a source: accuracy, log-loss, calibration, confusion."""
-    from .. import training
-    from ..training.roles import roles_for
+    from ..model.predict import evaluate as evaluate_source
+    from .monitor import FollowedSource
     from .pictures import of_report
     from .progress import watched
-    from .reading import check_stdin, open_model, say_bad_rows, say_unlabeled, with_absent
+    from .reading import check_stdin, open_model, say_bad_rows, with_absent
     from .records import UnseenNotes
 
     session = shared.session
     check_stdin(model, sources)
     fitted = with_absent(open_model(model), absent)
-    source = reading.source(sources, weight=weight)
-    roles = roles_for(fitted, source, text, label=label, weight=weight, labelled=True)
-    with watched(source, "judging", session) as passed:
-        report = training.evaluate(fitted, followed(source, roles, passed, UnseenNotes(fitted, session)))
-    say_bad_rows(source, session)
-    say_unlabeled(passed, session)
+    with reading.opened(sources, shared.threads, label=label, text=text, weight=weight) as source:
+        with watched(source, "evaluating", session) as passed:
+            report = evaluate_source(fitted, FollowedSource(source, passed, UnseenNotes(fitted, session)))
+        say_bad_rows(source, session)
     session.answer(report.as_dict(), *of_report(report, f"{report.n_rows:,} rows"))
     if least_accuracy is not None and report.accuracy < least_accuracy:
         session.say(f"the accuracy is below {least_accuracy}")
         raise SystemExit(1)
-
-
-def followed(source: Source, roles: Roles, passed: Pass, unseen: UnseenNotes) -> Iterator[tuple[Any, ...]]:
-    """Batch by batch, rows with labels."""
-    from ..data.arrow_batches import labelled_cells, needed
-
-    for batch in source.batches(columns=needed(roles)):
-        rows = labelled_cells(batch, roles)
-        if rows.n_rows:
-            unseen.note(rows.X)
-            yield rows.X, rows.y, rows.weight
-        passed.is_unlabeled += batch.num_rows - rows.n_rows
-        passed.advance(batch.num_rows)

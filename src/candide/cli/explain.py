@@ -41,7 +41,7 @@ def explain(
     the log-odds that the model answers by. --json has every term, and of texts every token.
     """
     from ..explain import explain_rows
-    from ..explain.showing import as_rich, coloured
+    from ..explain.explanation import as_rich, coloured
     from .reading import check_stdin, open_model, texts_or_stdin
     from .records import Records
 

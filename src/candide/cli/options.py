@@ -13,7 +13,7 @@ from .groups import Group
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..sources import Source
+    from ..model.source import Source
 
 _COMMON = "For all commands"
 _READING = "Reading"
@@ -177,8 +177,10 @@ class Reading(Group):
     on_bad_row: OnBadRow = "error"
     extensions: Extensions = False
 
-    def source(self, sources: list[str] | None, **roles: Any) -> Source:
-        """What a user named, opened."""
+    def opened(
+        self, sources: list[str] | None, n_threads: int | None = None, **roles: Any
+    ) -> AbstractContextManager[Source]:
+        """Return a context in which the source that a user named is open."""
         from .reading import open_source
 
-        return open_source(sources, **roles, **asdict(self))
+        return open_source(sources, n_threads, roles, asdict(self))

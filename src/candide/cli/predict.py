@@ -52,7 +52,9 @@ def predict(
     To a file (.parquet, .csv, .tsv, .jsonl, .arrow), or as CSV (with --json as JSON Lines) to stdout.
     """
     from ..data.arrow_batches import cells
-    from ..training.roles import roles_for
+    from ..exceptions import ParameterError
+    from ..model.source import roles_for
+    from ..sources import ArrowSource
     from .progress import watched
     from .reading import STDIN, check_stdin, open_model, refuse_source, say_bad_rows, with_absent
     from .records import UnseenNotes
@@ -63,23 +65,29 @@ def predict(
         sources = [STDIN]
     check_stdin(model, sources)
     fitted = with_absent(open_model(model), absent)
-    source = reading.source(sources)
-    roles = roles_for(fitted, source, text)
     if output is not None and not is_stdout(output):
         refuse_source(output, [str(model), *(sources or [])])
-    answers, unseen = Answers(fitted, proba, abstain), UnseenNotes(fitted, session)
-    kept = [] if only else source.names
-    with (
-        watched(source, "predicting", session) as passed,
-        open_writer(output, "jsonl" if shared.json else "csv", keep_formulas) as writer,
-    ):
-        for batch in source.batches():
-            unseen.note(X := cells(batch, roles))
-            writer.write(answers.beside(batch.select(kept), X))
-            passed.advance(batch.num_rows)
-        if not passed.rows:
-            writer.write(answers.of_nothing(source.schema, kept))
-    say_bad_rows(source, session)
+    with reading.opened(sources, text=text) as source:
+        if not isinstance(source, ArrowSource):
+            raise ParameterError(
+                "predictions of rows on a cluster stay there; read the files here, without dask: or spark:, or predict "
+                "in Python: candide.load(MODEL).predict(frame)"
+            )
+        roles = roles_for(fitted, source)
+        assert roles is not None
+        answers, unseen = Answers(fitted, proba, abstain), UnseenNotes(fitted, session)
+        kept = [] if only else source.names
+        with (
+            watched(source, "predicting", session) as passed,
+            open_writer(output, "jsonl" if shared.json else "csv", keep_formulas) as writer,
+        ):
+            for batch in source.to_batches():
+                unseen.note(X := cells(batch, roles))
+                writer.write(answers.beside(batch.select(kept), X))
+                passed.update(passed.rows + batch.num_rows)
+            if not passed.rows:
+                writer.write(answers.of_nothing(source.schema, kept))
+        say_bad_rows(source, session)
     if writer.n_formulas:
         session.remark(
             f"{writer.n_formulas:,} texts that a spreadsheet would run as formulas were written with an apostrophe "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..sources import Source
+    from ..model.source import Source
 
 # Seconds between two lines where there is no terminal.
 _BETWEEN_LINES = 10.0
@@ -22,7 +22,7 @@ class Pass(ABC):
         self.source = source
         self.what = what
         self.rows = 0
-        self.is_unlabeled = 0
+        self.n_unlabeled = 0
         self.began = time.perf_counter()
 
     @property
@@ -39,9 +39,9 @@ class Pass(ABC):
     def __exit__(self, *_: object) -> None:
         self.show()
 
-    def advance(self, n_rows: int) -> None:
-        """So many rows more are done."""
-        self.rows += n_rows
+    def update(self, n_rows: int, n_unlabeled: int = 0) -> None:
+        """Set the number of rows that are done, and of those without a label."""
+        self.rows, self.n_unlabeled = n_rows, n_unlabeled
         self.show()
 
     @abstractmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from io import BufferedReader
 from itertools import groupby
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..model.model import Model
-    from ..sources import Source
-    from .afar import Afar
-    from .progress import Pass
+    from ..model.source import Source
 
 
 STDIN = "-"
@@ -62,31 +61,50 @@ def texts_or_stdin(texts: list[str]) -> Iterator[list[str]]:
             yield list(some)
 
 
-def open_source(sources: list[str] | None, *, on_bad_row: str = "error", **options: Any) -> Source:
-    """What the arguments of a command speak of."""
-    if not sources and not options.get("sql"):
+@contextmanager
+def open_source(
+    sources: list[str] | None, n_threads: int | None, roles: dict[str, Any], options: dict[str, Any]
+) -> Iterator[Source]:
+    """Open what the arguments of a command name, here or on a cluster."""
+    if not sources and not options["sql"]:
         raise ParameterError("there is no source; name a file, a folder, a mailbox or a database, or pass --sql")
-    from ..clusters.places import engine_of
-    from ..sources import read
+    from ..sources.cluster_files import engine_of
 
     engine = engine_of(sources)
     if engine is not None:
-        raise ParameterError(
-            f"{engine}: is for train; read the files here, without it, or ask the model in Python: "
-            "candide.load(MODEL).predict(frame)"
-        )
+        from ..model.source import RequestedRoles, check_names
+        from ..sources.cluster_files import open_cluster
+
+        _refuse_file_options(engine, options)
+        columns, declared = roles.get("columns"), roles.pop("schema", None)
+        requested = RequestedRoles(**roles | {"columns": None if columns is None else tuple(columns)})
+        with open_cluster(engine, sources or [], requested, options["format"], n_threads) as source:
+            check_names(declared or (), list(source.names or ()))
+            yield source
+        return
+    from ..sources import read
+
     check_stdin(sources)
-    bad = _collecting(on_bad_row)
+    bad = _collecting(options["on_bad_row"])
     if not isinstance(bad, str):
         refuse_source(bad, sources)
-    return read(*(sources or []), on_bad_row=bad, **options)
+    yield read(*(sources or []), **roles, **options | {"on_bad_row": bad})
+
+
+def _refuse_file_options(engine: str, options: dict[str, Any]) -> None:
+    """Refuse options that only what reads files itself can follow."""
+    for name, default in (("sql", None), ("encoding", None), ("on_bad_row", "error"), ("extensions", False)):
+        if options[name] != default:
+            raise ParameterError(
+                f"--{name.replace('_', '-')} is given, and {engine}: reads in its own way; leave one of them out"
+            )
 
 
 def refuse_source(path: Path, sources: list[str] | None) -> None:
     """Nobody means to write over what is read."""
-    from ..clusters.places import place_of
+    from ..sources.cluster_files import without_engine
 
-    for source in map(place_of, sources or []):
+    for source in map(without_engine, sources or []):
         if path.exists() and os.path.exists(source) and path.samefile(source):
             raise ParameterError(f"{path} is a source, and would be written over; name another file")
 
@@ -150,13 +168,7 @@ def with_absent(model: Model, absent: str | None) -> Model:
     return replace(model, spec=model.spec.with_parameters(absent=absent))
 
 
-def say_unlabeled(passed: Pass, session: Session) -> None:
-    """How many rows of a pass were left out because they have no label."""
-    if passed.is_unlabeled:
-        session.remark(f"{passed.is_unlabeled:,} rows without a label were left out")
-
-
-def say_bad_rows(source: Source | Afar, session: Session) -> None:
+def say_bad_rows(source: Source, session: Session) -> None:
     """How many rows could not be read, and the first of them."""
     bad = source.bad_rows
     if bad:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,12 +9,9 @@ import typer
 
 from . import options
 from .command import command
-from .session import Session
 
 if TYPE_CHECKING:
-    from ..model.model import Model
     from ..report.model_report import ModelReport
-    from ..sources import Source
 
 EXAMPLES = """
 candide report messages.candide
@@ -51,9 +46,12 @@ def report(
     One HTML file, by default beside the model, that needs no other file and no network. Training rows are looked at if
     the model keeps some (train --updatable); else --data gives the examples.
     """
+    from ..model.predict import labeled_batches
     from ..report import make_report
-    from ..training import labeled_batches
-    from .reading import check_output, check_stdin, open_model, refuse_source, with_absent
+    from .monitor import FollowedSource
+    from .progress import watched
+    from .reading import check_output, check_stdin, open_model, refuse_source, say_bad_rows, with_absent
+    from .records import UnseenNotes
     from .writing import checked_place
 
     session = shared.session
@@ -62,29 +60,16 @@ def report(
     path = checked_place(output or model.with_suffix(".html"))
     refuse_source(path, [str(model), *(data or [])])
     fitted = with_absent(open_model(model), absent)
-    roles = {"text": text, "label": label, "weight": weight}
     notes = {"file": str(model), **({"rows given": ", ".join(data)} if data else {})}
-    source = reading.source(data, weight=weight) if data or reading.sql else None
-    with nullcontext() if source is None else _rows(fitted, source, session, roles) as rows:
-        batches = None if rows is None else labeled_batches(fitted, rows, None, None)
-        found = make_report(fitted, batches, path, title=title or model.stem, notes=notes)
+    if data or reading.sql:
+        with reading.opened(data, shared.threads, label=label, text=text, weight=weight) as source:
+            with watched(source, "evaluating", session) as passed:
+                rows = labeled_batches(fitted, FollowedSource(source, passed, UnseenNotes(fitted, session)))
+                found = make_report(fitted, rows, path, title=title or model.stem, notes=notes)
+            say_bad_rows(source, session)
+    else:
+        found = make_report(fitted, None, path, title=title or model.stem, notes=notes)
     session.report({"page": str(path), **found.as_dict()}, lambda: for_people(found, path))
-
-
-@contextmanager
-def _rows(model: Model, source: Source, session: Session, roles: dict[str, Any]) -> Iterator[Any]:
-    """Rows with labels, chunk by chunk, while people see how far they are."""
-    from ..training.roles import roles_for
-    from .evaluate import followed
-    from .progress import watched
-    from .reading import say_bad_rows, say_unlabeled
-    from .records import UnseenNotes
-
-    with watched(source, "judging", session) as passed:
-        found = roles_for(model, source, labelled=True, **roles)
-        yield followed(source, found, passed, UnseenNotes(model, session))
-    say_bad_rows(source, session)
-    say_unlabeled(passed, session)
 
 
 def for_people(found: ModelReport, path: Path) -> list[Any]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,11 +12,11 @@ from . import options
 from .command import command
 
 if TYPE_CHECKING:
-    from ..sources import Source
+    from ..model.model import Model
+    from ..model.source import Source
     from ..specs import Spec
-    from .afar import Afar
-    from .checkpoint import Checkpoint
-    from .learning import Passed
+    from .checkpoint import CheckpointFile
+    from .progress import Pass
 
 EXAMPLES = """
 candide train messages.csv
@@ -73,13 +71,11 @@ def train(
     Finds out which column holds the labels, which the texts, and how each column is best modelled, and says so; says
     how good the model honestly is, on rows left out. Nothing is written unless all went well.
     """
-    from ..data.labeled_rows import warn_if_continuous
     from ..exceptions import ParameterError
+    from ..model.train import train as train_model
     from ..report import make_report
     from ..storage.models import save_model
-    from ..training import StreamTrainer
-    from .afar import Afar
-    from .learning import learn_source
+    from .monitor import monitored
     from .reading import refuse_source, say_bad_rows
     from .wishes import families_of, names_of, settings_of, types_of
     from .writing import checked_place, is_stdout
@@ -91,31 +87,25 @@ def train(
     wishes |= settings_of(setting)
     roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
     declared = types_of(types)
-    with _opened(sources, {**roles, "schema": declared}, reading, shared.threads) as source:
+    with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
         spec = make_spec(source, wishes, families_of(columns), declared)
         path = checked_place(output or beside(sources))
         refuse_source(path, sources)
         if page is not None:
             refuse_source(checked_place(page), [*(sources or []), str(path)])
         saved = _checkpoint(path, source, spec, every, sources, reading) if checkpoint or resume else None
-        if isinstance(source, Afar):
-            trained, passed = source.train(spec, session)
-        else:
-            trainer = StreamTrainer(spec)
-            passed = learn_source(trainer, source, source.roles, session, checkpoint=saved, resume=resume)
-    # A new model takes the place of the one before, whatever is in it: nobody has to wait while it learns.
-    with writing.locked(path, session), session.status("weighing, on rows left out"):
-        if not isinstance(source, Afar):
-            trained = trainer.finish()
-            trained = replace(trained, schema=replace(trained.schema, roles=source.roles))
-        save_model(trained, path, rows=updatable)
+        with monitored(source, "learning", session, saved, resume) as monitor:
+            trained = train_model(spec, source, monitor=monitor)
+        passed = monitor.passed
+        # A new model takes the place of the one before, whatever is in it: nobody has to wait while it learns.
+        with writing.locked(path, session):
+            save_model(trained, path, rows=updatable)
         if page is not None:
             make_report(trained, path=page, title=path.stem, notes=_notes(sources, passed))
     if label is None:
-        session.remark(f"the label was taken to be {source.roles.label!r}; name another column with --label")
+        session.remark(f"the label was taken to be {_label(trained)!r}; name another column with --label")
     if len(trained.classes) == 1:
         session.remark(f"all rows are of one class, {trained.classes[0]!s}: there is nothing to tell apart")
-    warn_if_continuous(trained.classes)
     if saved is not None:
         saved.remove()
     say_bad_rows(source, session)
@@ -123,75 +113,63 @@ def train(
 
     session.report(
         as_machine(trained, source, passed, path) | ({} if page is None else {"report": str(page)}),
-        lambda: for_people(trained, source, passed, path, updatable) + ([] if page is None else [f"wrote {page}"]),
+        lambda: for_people(trained, passed, path, updatable) + ([] if page is None else [f"wrote {page}"]),
     )
 
 
-@contextmanager
-def _opened(
-    sources: list[str] | None, roles: dict[str, Any], reading: options.Reading, n_threads: int | None
-) -> Iterator[Source | Afar]:
-    """The source, here or on a cluster, as long as it is read."""
-    from ..clusters.places import engine_of
-
-    engine = engine_of(sources)
-    if engine is None:
-        yield reading.source(sources, **roles)
-        return
-    from .afar import opened_afar
-
-    with opened_afar(engine, sources or [], asdict(reading), n_threads, **roles) as source:
-        yield source
-
-
 def _checkpoint(
-    path: Path, source: Source | Afar, spec: Spec, every: float, sources: list[str] | None,
-    reading: options.Reading,
-) -> Checkpoint:  # fmt: skip
+    path: Path, source: Source, spec: Spec, every: float, sources: list[str] | None, reading: options.Reading
+) -> CheckpointFile:
     from ..exceptions import ParameterError
-    from .afar import Afar
-    from .checkpoint import Checkpoint
+    from ..sources import ArrowSource
+    from .checkpoint import CheckpointFile
 
-    if isinstance(source, Afar):
+    if not isinstance(source, ArrowSource):
         raise ParameterError(
             "--checkpoint and --resume are for sources that are read here; what a cluster loses, it does again by "
             "itself; leave them out"
         )
-    return Checkpoint(path, source, spec, every, {"sources": sources, **asdict(reading)})
+    return CheckpointFile(path, source, spec, every, {"sources": sources, **asdict(reading)})
 
 
-def _notes(sources: list[str] | None, passed: Passed) -> dict[str, str]:
+def _label(model: Model) -> str:
+    assert model.schema.roles is not None
+    return model.schema.roles.label
+
+
+def _notes(sources: list[str] | None, passed: Pass) -> dict[str, str]:
     """What a report says of the training."""
-    learned = f"{passed.n_rows:,} rows in {passed.seconds:.1f} s"
+    learned = f"{passed.rows:,} rows in {passed.seconds:.1f} s"
     return {"source": ", ".join(sources or ["a query"]), "learned": learned}
 
 
 def make_spec(
-    source: Source | Afar, wishes: dict[str, Any], families: dict[str, str], types: dict[str, str] | None = None
+    source: Source, wishes: dict[str, Any], families: dict[str, str], types: dict[str, str] | None = None
 ) -> Spec:
     """Return the parameters of the model that suits the source."""
     from ..exceptions import ParameterError
     from ..specs.table import TableSpec
     from ..specs.text import TextSpec
 
-    if source.roles.text is not None:
+    roles = source.roles
+    assert roles is not None
+    if roles.text is not None:
         return TextSpec().with_parameters(**wishes)
     if wishes.keys() & {"family", "refine"}:
         raise ParameterError(
-            f"the source is a table ({', '.join(source.roles.columns)}), and --model and --refine are for texts; leave "
+            f"the source is a table ({', '.join(roles.columns)}), and --model and --refine are for texts; leave "
             "them out, or name the column of texts with --text"
         )
-    here = (*source.roles.columns, source.roles.label)
-    declared = {source.roles.label: "str"} if getattr(source, "text_labels", False) else {}
-    declared |= {name: kind for name, kind in (types or {}).items() if name in here}
+    here = (*roles.columns, roles.label)
+    declared = {name: kind for name, kind in (types or {}).items() if name in here}
     return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**wishes)
 
 
 def beside(sources: list[str] | None) -> Path:
     """Where the model goes: beside the first source, under its name; here, where that is no file."""
-    from ..clusters.places import place_of
+    from ..sources.cluster_files import without_engine
 
-    first = place_of((sources or ["-"])[0])
+    first = without_engine((sources or ["-"])[0])
     path = Path(first)
     if not path.exists() or first == "-":
         return Path("model.candide")

@@ -5,30 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .learning import Passed
 from .pictures import of_honest, of_summary, picture
 
 if TYPE_CHECKING:
     from ..model.model import Model
+    from ..model.source import Source
     from ..model.table import Table
-    from ..sources import Source
-    from .afar import Afar
+    from .progress import Pass
 
 _WORDS = 8
 _MOST_CLASSES = 30
 
 
-def as_machine(model: Model, source: Source | Afar, passed: Passed, path: Path) -> dict[str, Any]:
+def as_machine(model: Model, source: Source, passed: Pass, path: Path) -> dict[str, Any]:
     """For ``--json``."""
-    roles = source.roles
+    roles = model.schema.roles
+    assert roles is not None
     found: dict[str, Any] = {
         "model": str(path),
         "kind": model.spec.name,
         "label": roles.label,
         "text": roles.text,
         "columns": list(roles.columns),
-        "rows": passed.n_rows,
-        "rows_without_label": passed.n_without_label,
+        "rows": passed.rows,
+        "rows_without_label": passed.n_unlabeled,
         "bad_rows": len(source.bad_rows),
         "classes": dict(zip(model.classes.tolist(), model.class_count.tolist(), strict=True)),
         "seconds": passed.seconds,
@@ -37,23 +37,24 @@ def as_machine(model: Model, source: Source | Afar, passed: Passed, path: Path) 
     return found | ({"leave_one_out": model.loo.as_dict()} if model.has_loo else {})
 
 
-def for_people(model: Model, source: Source | Afar, passed: Passed, path: Path, updatable: bool) -> list[Any]:
+def for_people(model: Model, passed: Pass, path: Path, updatable: bool) -> list[Any]:
     """Lines and tables for a terminal."""
-    lines: list[Any] = [_understood(model, source, passed)]
+    lines: list[Any] = [_understood(model, passed)]
     summary = summary_of(model)
-    if source.roles.text is None and summary is not None:
+    if not model.spec.reads_texts and summary is not None:
         lines += of_summary(summary, "columns")
     if model.has_loo:
         lines += of_honest(model.loo)
-    if source.roles.text is not None:
+    if model.spec.reads_texts:
         lines.append(telling_words(model))
     rows = "with" if updatable else "without"
     lines.append(f"wrote {path} ({path.stat().st_size / 1e6:,.2f} MB, {rows} training rows)")
     return lines
 
 
-def _understood(model: Model, source: Source | Afar, passed: Passed) -> Any:
-    roles, table = source.roles, picture("what was read", "", "")
+def _understood(model: Model, passed: Pass) -> Any:
+    roles, table = model.schema.roles, picture("what was read", "", "")
+    assert roles is not None
     table.show_header = False
     table.add_row("label", str(roles.label))
     if roles.text is not None:
@@ -62,7 +63,7 @@ def _understood(model: Model, source: Source | Afar, passed: Passed) -> Any:
         table.add_row("columns", f"{len(roles.columns)}: {', '.join(map(str, roles.columns[:20]))}")
     table.add_row(
         "rows",
-        f"{passed.n_rows:,}" + (f", {passed.n_without_label:,} without a label" if passed.n_without_label else ""),
+        f"{passed.rows:,}" + (f", {passed.n_unlabeled:,} without a label" if passed.n_unlabeled else ""),
     )
     table.add_row("classes", classes_text(model))
     size = passed.megabytes

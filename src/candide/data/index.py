@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels import Kernels
-from ..kernels.hashing import mix64
+from ..kernels.counting import mix64
 from ..kernels.layouts import Array, Dense, Positions
 from ..lazy_dataclass import dataclass
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import InputError, warn
 from ..kernels import Kernels
 from ..kernels._core import Texts
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
 from .arrays import aligned, as_array, is_missing
 from .columns import Column, Columns

@@ -6,11 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .. import training
 from ..kernels.layouts import Floats
 from ..model.evaluation import Evaluation
 from ..model.model import Model
+from ..model.predict import evaluate, labeled_batches
 from ..model.table import Table
+from ..sources.open_source import open_source
 from ..specs.parameters import whole_number
 from .model_estimator import ModelEstimator, read_only
 
@@ -43,7 +44,7 @@ class BaseNB(ModelEstimator):
         >>> model.evaluate([[0.0], [7.0], [4.0]], ["low", "high", "high"]).accuracy
         0.6666666666666666
         """
-        return training.evaluate(self._fitted(), X, y, sample_weight, groups)
+        return evaluate(self._fitted(), open_source(X, y, sample_weight, groups, chunks=True))
 
     def leave_one_out(
         self,
@@ -236,7 +237,7 @@ class BaseNB(ModelEstimator):
         from ..report import make_report
 
         model = self._fitted()
-        rows = None if X is None else training.labeled_batches(model, X, y, sample_weight)
+        rows = None if X is None else labeled_batches(model, open_source(X, y, sample_weight, chunks=True))
         return make_report(model, rows, path, title=title, notes=notes)
 
     # Saving and exporting.

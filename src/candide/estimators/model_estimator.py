@@ -12,8 +12,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import training
-from ..clusters import cluster_of
 from ..data.arrays import as_array, as_frame
 from ..data.index import encode
 from ..data.labeled_rows import label_array
@@ -22,9 +20,11 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..model.labels import check_declared, drop_unlabeled, like_classes
 from ..model.model import Model
+from ..model.predict import predict, score
+from ..model.train import forget, learn, train
+from ..sources.open_source import is_elsewhere, open_source
 from ..specs import Spec
 from ..specs.schema import Schema
-from ..training.roles import is_source
 
 # Parameters that apply at once; all others apply when rows are learned next.
 _APPLIED_AT_ONCE = ("n_threads", "unlabeled", "compute_loo", "absent")
@@ -82,7 +82,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             ``loo_``, in choices, stacking weights and calibration. None and NaN: the row is in no group.
         """
         self._check_names(X, reset=True)
-        self.model_ = training.train(self._spec(), X, _labels(y), sample_weight, groups)
+        self.model_ = train(self._spec(), open_source(X, _labels(y), sample_weight, groups, chunks=True))
         return self
 
     @_explaining_memory_errors
@@ -100,16 +100,16 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             All classes there will be. Without it, new classes are added as they appear; with it, in the first call,
             any other label is an error.
         """
-        spec, y = self._spec(), _labels(y)
+        spec, source = self._spec(), open_source(X, _labels(y), sample_weight, groups)
         if not self.__sklearn_is_fitted__():
             self._check_names(X, reset=True)
-            self.model_ = training.train(spec, X, y, sample_weight, groups, classes=classes, more_to_come=True)
+            self.model_ = train(spec, source, classes=classes, more_to_come=True)
             return self
         if classes is not None:
             declared = encode(label_array(classes), Kernels(self.n_threads))[0]
             check_declared(declared, len(np.asarray(classes)), self.model_.classifier.classes)
         self._check_names(X)
-        self.model_ = training.learn(self.model_, spec, X, y, sample_weight, groups)
+        self.model_ = learn(self.model_, source, spec=spec)
         return self
 
     @_explaining_memory_errors
@@ -142,7 +142,8 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         """
         check_is_fitted(self)
         self._check_names(X)
-        self.model_ = training.forget(self.model_, self._spec(), X, _labels(y), sample_weight, groups)
+        source = open_source(X, _labels(y), sample_weight, groups)
+        self.model_ = forget(self.model_, source, spec=self._spec())
         return self
 
     @_explaining_memory_errors
@@ -167,15 +168,15 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def predict(self, X: Any) -> Any:
         """Return the most probable class of each row; the first in order among equals."""
-        return training.predict(self._fitted(X), "predict", X)
+        return predict(self._fitted(X), "predict", open_source(X))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the classes, in the order of ``classes_``, ``(n_rows, n_classes)``."""
-        return training.predict(self._fitted(X), "predict_proba", X)
+        return predict(self._fitted(X), "predict_proba", open_source(X))
 
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of ``predict_proba``."""
-        return training.predict(self._fitted(X), "predict_log_proba", X)
+        return predict(self._fitted(X), "predict_log_proba", open_source(X))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class) of each row and class, up to a term that all classes share; never calibrated."""
@@ -184,8 +185,8 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of rows that are predicted right; for a source of ``candide.read``, without ``y``."""
         model = self._fitted(X)
-        if cluster_of(X) is not None or is_source(X):
-            return training.score(model, X, y, sample_weight)
+        if is_elsewhere(X):
+            return score(model, open_source(X, y, sample_weight))
         X, y, sample_weight = drop_unlabeled(model.spec, X, y, sample_weight)
         try:
             return float(super().score(X, like_classes(y, model.classifier.classes), sample_weight))
@@ -343,7 +344,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _check_names(self, X: Any, *, reset: bool = False) -> None:
         """Check the names of columns by scikit-learn's rules. Arrays have none, and the check is slow."""
-        if not self._checks_names or cluster_of(X) is not None or is_source(X):
+        if not self._checks_names or is_elsewhere(X):
             return
         named = not reset and self.model_.schema.feature_names is not None
         frame = None if isinstance(X, (np.ndarray, list, tuple)) else as_frame(X)
@@ -369,7 +370,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
 def _labels(y: Any) -> Any:
     """Return labels; a table of one column becomes an array, with scikit-learn's warning."""
-    if cluster_of(y) is not None:
+    if is_elsewhere(y):
         return y
     nested = isinstance(y, (list, tuple)) and len(y) > 0 and isinstance(y[0], (list, tuple))
     if not nested and getattr(y, "ndim", 1) != 2:

@@ -20,8 +20,7 @@ from ..model.measures import mean_and_error
 from ..model.out_of_fold import cross_chosen
 from ..model.table import Table
 from ..specs.parameters import choice
-from ..stacking.folds import group_folds
-from ..stacking.training_rows import TrainingRows
+from ..stacking.training_rows import TrainingRows, group_folds
 from .base import BaseNB
 
 _MEASURES = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind", "behind_error", "raw_log_loss")

@@ -15,7 +15,7 @@ from ..model.top_features import top_features
 from ..model.unlabeled import Unlabeled
 from ..specs.parameters import whole_number
 from ..specs.text import TextSpec, token_counts
-from ..statistics.token_counts import Dropped
+from ..statistics.texts import Dropped
 from .base import BaseNB
 
 

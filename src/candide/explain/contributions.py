@@ -20,9 +20,8 @@ from ..stacking.refinement import Refinement
 from ..stacking.stacked_views import StackedViews
 from ..stacking.token_views import StackedTokenViews
 from ..stacking.views import ViewContributions
-from .certainty import Certainty
 from .explanation import Explanation
-from .terms import Term
+from .terms import Certainty, Term
 from .tokens import code_names, tokens_of
 from .values import shown_values
 
@@ -156,7 +155,7 @@ class _Table:
             if part is not None and self._is_given(view):
                 yield self._single(view, part[0])
         yield from self._weighed(self.views.n_single, self.views.names[0], self._added_up(parts))
-        looked, numbers = self.views.binning.transform(self.row, self.kernels), self._numbers
+        looked, numbers = self.views.binning.transform(self.row, self.kernels), self.views.binning.number_columns
         for view, one in enumerate(self.views.views, self.views.n_single + 1):
             if self.views.weights.weight[view].any():
                 yield from self._weighed(view, one.name, one.contributions(looked, numbers, self.kernels))
@@ -167,11 +166,6 @@ class _Table:
     def _is_given(self, view: int) -> bool:
         """Whether a view of a single column has a cell; what is not given has no term."""
         return view >= len(self.views.columns) or self.row.columns[self.views.columns[view]].absent is None
-
-    @property
-    def _numbers(self) -> Array:
-        """Places of the number columns among the codes."""
-        return np.array([i for i, column in enumerate(self.views.binning.columns) if column.is_number], dtype=np.int64)
 
     def _single(self, view: int, scores: Floats) -> Term:
         if view < len(self.views.columns):

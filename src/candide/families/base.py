@@ -1,15 +1,20 @@
-"""The protocols of families and likelihoods: rows become a statistic, a statistic becomes a likelihood."""
+"""The protocols of families and likelihoods: rows become a statistic, a statistic becomes a likelihood.
+
+Below them, exact leave-one-out scores for any family: each row is scored by the statistic without it. For most families
+only the row's own class changes. Families whose classes share parameters define their own.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeGuard
 
 import numpy as np
 
-from ..exceptions import ParameterError
+from ..exceptions import ForgetError, ParameterError
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions, chunks
 from ..priors import Estimate, Prior
 from ..statistics import Statistics
 
@@ -34,6 +39,11 @@ class Batch(NamedTuple):
     def row_weight(self) -> Floats:
         """Return the weight of the rows of each class."""
         return np.bincount(self.classes, self.weight, minlength=self.n_classes).astype(np.float64, copy=False)
+
+    def rows(self, begin: int, end: int, data: Any) -> Batch:
+        """Return rows ``begin`` to ``end``, which are ``data``."""
+        weight = None if self.weight is None else self.weight[begin:end]
+        return Batch(data, self.classes[begin:end], weight, self.n_classes)
 
     def take(self, rows: Array) -> Batch:
         """Return some of the rows."""
@@ -166,6 +176,9 @@ class Plain:
 
     of_table: ClassVar[bool] = False  # whether columns have families of their own
 
+    def resolve(self, statistics: Any) -> Self:
+        return self
+
     def most_alpha(self, statistics: Any) -> float | Floats:
         return _ALL_ALIKE
 
@@ -181,8 +194,25 @@ class Plain:
     def for_choices(self) -> Self:
         return self
 
+    def posterior(self, statistics: Any) -> Any:
+        """Return the posterior of the parameters."""
+        raise NotImplementedError
+
+    def intervals(self, statistics: Any, level: float) -> Any:
+        low, high = self.posterior(statistics).interval(level)
+        return low.ravel(), high.ravel()
+
+    def log_marginal_likelihood(self, statistics: Any) -> Floats:
+        raise NotImplementedError
+
+    def total_log_marginal_likelihood(self, statistics: Any) -> float:
+        return float(self.log_marginal_likelihood(statistics).sum())
+
     def score_covariance(self, data: Any, of: Positions, against: Positions, statistics: Any) -> Floats:
         return np.zeros(data.n_rows)
+
+    def amount(self, data: Any) -> Floats | None:
+        return None
 
 
 def is_table(family: Family | None) -> TypeGuard[TableFamily]:
@@ -209,4 +239,94 @@ def require_proper(estimate: Estimate, *priors: Prior) -> None:
         raise ParameterError(
             "log_marginal_likelihood needs a prior that integrates to 1, and this model has none (maximum likelihood "
             "or a pseudo-count of 0); choose estimate='mean' or 'map' with alpha above 0, or give a parameter_prior"
+        )
+
+
+def replace_own(likelihood: Likelihood, batch: Batch, own: Scores, offset: Floats, kernels: Kernels) -> Scores:
+    """Return scores under all classes, with those of the rows' own classes replaced."""
+    finite = likelihood.scores(batch.data, offset, kernels)
+    return put_own(finite, likelihood.limits(batch.data, kernels), batch, own, offset, kernels)
+
+
+def put_own(
+    finite: Floats, limits: list[Floats], batch: Batch, own: Scores, offset: Floats, kernels: Kernels
+) -> Scores:
+    """Return scores with those of the own classes replaced; rows without weight are not in the statistic."""
+    if not limits and any(limit.any() for limit in own.limits):
+        limits = [np.zeros_like(finite) for _ in own.limits]
+    kernels.put_own(finite, batch.classes, batch.weight, own.finite, offset)
+    for k, limit in enumerate(limits):
+        values = own.limits[k] if own.limits else np.zeros(len(finite))
+        kernels.put_own(limit, batch.classes, batch.weight, values, np.zeros(len(offset)))
+    return Scores(finite, tuple(limits))
+
+
+def own_by_removal(
+    family: Family, batch: Batch, statistics: Any, kernels: Kernels, n_cells: int | None = None
+) -> Scores:
+    """Return the score of each row under its own class, by removing it from the statistic: exact for any family, slow.
+
+    ``n_cells``: how many parameters a class has, if not one per column.
+    """
+    parts = [_own(family, part, statistics, kernels) for part in row_ranges(batch, n_cells or batch.data.n_columns)]
+    finite, *limits = map(np.concatenate, _aligned(parts))
+    return Scores(finite, tuple(limits))
+
+
+def _own(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Scores:
+    return family.likelihood(remove_each(family, batch, statistics, kernels)).each(batch.data, kernels)
+
+
+def remove_each(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Any:
+    """Return a statistic with one class per row: the row's class without the row."""
+    n_rows = len(batch.classes)
+    alone = family.observe(Batch(batch.data, np.arange(n_rows, dtype=np.int32), batch.weight, n_rows), kernels)
+    return statistics.take(batch.classes).without(alone)
+
+
+def row_ranges(batch: Batch, n_cells: int) -> Iterator[Batch]:
+    """Yield parts of the batch that fit into memory, for rows of ``n_cells`` cells."""
+    for begin, end, data in chunks(batch.data, max(1, CELLS // max(1, n_cells))):
+        yield batch.rows(begin, end, data)
+
+
+def own_by_weight(
+    batch: Batch, score: Callable[[Batch, float], Scores], otherwise: Callable[[Batch], Scores], n_classes: int
+) -> Scores:
+    """Return own-class scores by one table for each distinct weight; ``otherwise`` if those are too many."""
+    if batch.weight is None or not len(batch.weight):
+        return score(batch, 1.0)
+    weights, which = np.unique(batch.weight, return_inverse=True)
+    if len(weights) * n_classes > max(64, len(which) // 4):
+        return otherwise(batch)
+    groups = [np.flatnonzero(which == k) for k in range(len(weights))]
+    parts = [score(batch.take(rows), float(w)) for rows, w in zip(groups, weights, strict=True)]
+    finite, *limits = (_scattered(columns, groups) for columns in _aligned(parts))
+    return Scores(finite, tuple(limits))
+
+
+def _aligned(parts: list[Scores]) -> Iterator[tuple[Floats, ...]]:
+    """Return the finite parts, then limit by limit; 0 where a part has none."""
+    n_limits = max(len(part.limits) for part in parts)
+    return zip(*((part.finite, *part.limits, *_nothing(part, n_limits)) for part in parts), strict=True)
+
+
+def _nothing(part: Scores, n_limits: int) -> list[Floats]:
+    return [np.zeros_like(part.finite)] * (n_limits - len(part.limits))
+
+
+def _scattered(parts: tuple[Floats, ...], groups: list[Array]) -> Floats:
+    out = np.empty(sum(map(len, parts)))
+    for rows, part in zip(groups, parts, strict=True):
+        out[rows] = part
+    return out
+
+
+def refuse_unseen_categories(batch: Batch, statistics: Any) -> None:
+    """Raise an error if a batch has more rows of a class than were learned."""
+    given, learned = batch.row_weight(), statistics.rows
+    if (given > learned * (1 + 1e-9)).any():
+        raise ForgetError(
+            "these rows were never learned: a class has more weight here than the model has seen; leave_one_out "
+            "needs rows that the model was trained on, with the weights they had (after discount: the discounted ones)"
         )

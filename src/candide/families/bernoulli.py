@@ -17,8 +17,18 @@ from ..lazy_dataclass import dataclass
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_of_wholes, log_share, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import as_dense, remaining
-from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
-from .left_out import own_by_removal, own_by_weight, put_own, replace_own
+from .base import (
+    Batch,
+    Plain,
+    Scores,
+    cell_positions,
+    own_by_removal,
+    own_by_weight,
+    prior_of_column,
+    put_own,
+    replace_own,
+    require_proper,
+)
 from .linear import LinearLikelihood, LinearTerm, factored, observe_counts
 
 _UNIFORM = Beta(1.0, 1.0)
@@ -42,9 +52,6 @@ class Bernoulli(Plain):
                 "value above which a column counts as on"
             )
         return observe_counts(batch, kernels, "BernoulliNB", self.threshold, presence=True)
-
-    def resolve(self, statistics: Counts) -> Bernoulli:
-        return self
 
     def only(self, j: int) -> Bernoulli:
         return replace(self, prior=prior_of_column(self.prior, j))
@@ -150,16 +157,9 @@ class Bernoulli(Plain):
         proper = (a > 0) & (b > 0) & (self.estimate != "mle")
         return Beta(np.where(proper, a, 0.5), np.where(proper, b, 0.5))
 
-    def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
-        low, high = self.posterior(statistics).interval(level)
-        return low.ravel(), high.ravel()
-
     def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)
         return np.asarray(self.prior.log_marginal_likelihood(*_on_off(statistics)).sum(axis=0))
-
-    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         from scipy.special import polygamma
@@ -170,9 +170,6 @@ class Bernoulli(Plain):
         # A column that nobody observed tells the classes nothing, and that much is certain.
         seen = statistics.observed().any(axis=0)
         return self._dense_term(on * seen, off * seen).of(data, 0.0, kernels)
-
-    def amount(self, data: Data) -> None:
-        return None
 
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape

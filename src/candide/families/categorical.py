@@ -16,9 +16,18 @@ from ..kernels.layouts import Array, Dense, Floats
 from ..lazy_dataclass import dataclass
 from ..priors import Dirichlet, Estimate, pseudo_count
 from ..statistics import CategoryCounts
-from .base import Batch, Plain, Scores, prior_of_column, require_proper
+from .base import (
+    Batch,
+    Plain,
+    Scores,
+    own_by_removal,
+    own_by_weight,
+    prior_of_column,
+    put_own,
+    replace_own,
+    require_proper,
+)
 from .categorical_likelihood import CategoricalLikelihood, Slots, log_shares, with_spare
-from .left_out import own_by_removal, own_by_weight, put_own, replace_own
 
 Range = Literal["range", "seen"]
 Unseen = Literal["smooth", "ignore", "error"]
@@ -69,9 +78,6 @@ class Categorical(Plain):
                 f"Got {least.shape} instead."
             )
         return np.broadcast_to(least, (n_columns,))
-
-    def resolve(self, statistics: CategoryCounts) -> Categorical:
-        return self
 
     def only(self, j: int) -> Categorical:
         least = self.min_categories
@@ -191,14 +197,8 @@ class Categorical(Plain):
         require_proper(self.estimate, *self._priors)
         return np.array([slots.log_marginal_likelihood() for slots in self.slots(statistics)])
 
-    def total_log_marginal_likelihood(self, statistics: CategoryCounts) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
-
     def score_variance(self, data: Dense, statistics: CategoryCounts, kernels: Kernels) -> Floats:
         return CategoricalLikelihood(statistics, self).variance(data, kernels)
-
-    def amount(self, data: Dense) -> None:
-        return None
 
     def n_parameters(self, statistics: CategoryCounts) -> int:
         extra = 1 if self.unseen == "smooth" else 0

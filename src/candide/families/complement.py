@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,41 +11,33 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions
 from ..kernels.tables import LinearTable
 from ..lazy_dataclass import dataclass
-from ..priors import Dirichlet, Estimate, log_share, parts_of, pseudo_count
+from ..priors import Dirichlet, Estimate, log_share, parts_of
 from ..statistics import Counts
 from ..statistics.base import remaining
-from .base import Batch, Plain, Scores, cell_positions
-from .counts import pseudo_sums, row_sums
-from .left_out import row_ranges
-from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
+from .base import Batch, Scores, cell_positions, row_ranges
+from .linear import (
+    LinearLikelihood,
+    LinearTerm,
+    TokenFamily,
+    factored,
+    observe_counts,
+    pseudo_sums,
+    sparse_parts,
+)
 
 _NO_DENSITY = "complement scores compare a row with the other classes; they are no density of the row"
 
 
 @dataclass(frozen=True)
-class Complement(Plain):
+class Complement(TokenFamily):
     """Weights -log θ̃, where θ̃ are the smoothed shares of all other classes together."""
 
     prior: Dirichlet = Dirichlet(1.0)
     norm: bool = False
     estimate: Estimate = "mean"
 
-    statistic: ClassVar[type[Counts]] = Counts
-    separate: ClassVar[bool] = False
-
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "ComplementNB")
-
-    def resolve(self, statistics: Counts) -> Complement:
-        return self
-
-    def with_alpha(self, alpha: float | Floats) -> Complement:
-        return replace(self, prior=Dirichlet(alpha))
-
-    @property
-    def pseudo(self) -> float | Floats:
-        """The pseudo-count of every count."""
-        return pseudo_count(self.prior.concentration, self.estimate)
 
     def weights(self, statistics: Counts) -> tuple[Floats, Floats | None]:
         """Finite weights, ``(classes, columns)``, and the powers of 1/ε where the complement lacks a word."""
@@ -134,20 +125,11 @@ class Complement(Plain):
     def log_marginal_likelihood(self, statistics: Counts) -> Any:
         raise NotADensity(_NO_DENSITY)
 
-    total_log_marginal_likelihood = log_marginal_likelihood
-
     def intervals(self, statistics: Counts, level: float) -> Any:
         raise NotADensity(_NO_DENSITY)
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         raise NotADensity(_NO_DENSITY)
-
-    def amount(self, data: Data) -> Floats:
-        return row_sums(data)
-
-    def n_parameters(self, statistics: Counts) -> int:
-        n_classes, n_columns = statistics.total.shape
-        return int(n_classes * max(0, n_columns - 1))
 
 
 def _own(batch: Batch) -> Array:

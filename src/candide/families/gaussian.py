@@ -17,8 +17,7 @@ from ..priors.normal import LOG_2PI
 from ..statistics import Moments
 from ..statistics.base import ROUNDING
 from .base import CELLS, Batch, Plain, Scores, prior_of_column
-from .gaussian_left_out import left_out_normal
-from .gaussian_likelihood import GaussianLikelihood, StudentLikelihood
+from .gaussian_likelihood import GaussianLikelihood, StudentLikelihood, left_out_normal
 
 # Under these the posterior's estimates are those of maximum likelihood, and its intervals the classical ones.
 _NOTHING = NormalInverseGamma(0.0, 0.0, 0.0, 0.0)
@@ -202,9 +201,6 @@ class Gaussian(Plain):
         rows = statistics.weight.sum(axis=0)
         return np.asarray(gammaln(a) - a * np.log(b) - before + pull - 0.5 * rows * LOG_2PI)
 
-    def total_log_marginal_likelihood(self, statistics: Moments) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
-
     def score_variance(self, data: Data, statistics: Moments, kernels: Kernels) -> Floats:
         return score_variance(data, self.posterior(statistics), _seen(statistics))
 
@@ -213,9 +209,6 @@ class Gaussian(Plain):
         if not self.shared or isinstance(after, Normal):
             return super().score_covariance(data, of, against, statistics)
         return score_covariance(data, of, against, after, _seen(statistics))
-
-    def amount(self, data: Data) -> None:
-        return None
 
     def n_parameters(self, statistics: Moments) -> int:
         n_classes, n_columns = statistics.mean.shape

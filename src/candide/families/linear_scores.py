@@ -17,10 +17,10 @@ from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 from ..kernels.tables import LinearTable
 from ..lazy_dataclass import dataclass
 from .categorical_likelihood import labels_of
+from .feature_sets import KnownTokens
 from .linear import LinearTerm
 from .score_terms import CodeTable, JointNormal, LogGamma, LogQuadratic, Quadratic, RowTotal, Term
 from .table_likelihood import TableLikelihood
-from .terms import KnownTokens
 from .text_likelihood import TextLikelihood
 
 

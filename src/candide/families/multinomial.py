@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,46 +12,36 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions
 from ..kernels.tables import LinearTable, LogSums
 from ..lazy_dataclass import dataclass
-from ..priors import Dirichlet, Estimate, LogProbability, log_rising, log_share, parts_of, pseudo_count
+from ..priors import Dirichlet, Estimate, LogProbability, log_rising, log_share, parts_of
 from ..statistics import Counts
-from .base import Batch, Plain, Scores, cell_positions, require_proper
-from .counts import (
+from .base import Batch, Scores, cell_positions, own_by_removal, put_own, replace_own, require_proper
+from .linear import (
+    LinearLikelihood,
+    LinearTerm,
+    TokenFamily,
     draw_tokens,
+    factored,
     fill_tokens,
     log_coefficient,
+    observe_counts,
     own_tokens_left,
     row_sums,
     scores_and_log_sums,
+    sparse_parts,
     squared,
 )
-from .left_out import own_by_removal, put_own, replace_own
-from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
 from .score_terms import LogGamma, RowTotal, ScoreTerms, TermLikelihood
 
 
 @dataclass(frozen=True)
-class Multinomial(Plain):
+class Multinomial(TokenFamily):
     """Counts per row with shares θ. A missing count is left out of the sum and of the length."""
 
     prior: Dirichlet = Dirichlet(1.0)
     estimate: Estimate = "mean"
 
-    statistic: ClassVar[type[Counts]] = Counts
-    separate: ClassVar[bool] = False
-
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         return observe_counts(batch, kernels, "MultinomialNB")
-
-    def resolve(self, statistics: Counts) -> Multinomial:
-        return self
-
-    def with_alpha(self, alpha: float | Floats) -> Multinomial:
-        return replace(self, prior=Dirichlet(alpha))
-
-    @property
-    def pseudo(self) -> float | Floats:
-        """The pseudo-count of every count."""
-        return pseudo_count(self.prior.concentration, self.estimate)
 
     def log_shares(self, statistics: Counts) -> LogProbability:
         """log θ, ``(classes, columns)``."""
@@ -117,10 +107,6 @@ class Multinomial(Plain):
         prior = self.prior if self.estimate != "mle" and self.prior.is_proper else Dirichlet(0.5)
         return prior.posterior(statistics.dense())
 
-    def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
-        low, high = self.posterior(statistics).interval(level)
-        return low.ravel(), high.ravel()
-
     def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         """Of each word against all others: their shares compete, so the columns do not add up to the total."""
         from scipy.special import betaln
@@ -154,13 +140,6 @@ class Multinomial(Plain):
         length = row_sums(data)
         scores = kernels.linear_scores(squared(data), table, np.zeros(len(after)), None)
         return np.asarray(scores - np.outer(length**2, polygamma(1, after.sum(axis=1))))
-
-    def amount(self, data: Data) -> Floats:
-        return row_sums(data)
-
-    def n_parameters(self, statistics: Counts) -> int:
-        n_classes, n_columns = statistics.total.shape
-        return int(n_classes * max(0, n_columns - 1))
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,28 @@ from ..lazy_dataclass import dataclass
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining
-from .base import Batch, Plain, Scores, cell_positions, prior_of_column, require_proper
-from .counts import log_factorials, own_tokens_left, row_sums, scores_and_log_sums
-from .left_out import own_by_removal, put_own, replace_own
-from .linear import LinearLikelihood, LinearTerm, factored, observe_counts, sparse_parts
+from .base import (
+    Batch,
+    Plain,
+    Scores,
+    cell_positions,
+    own_by_removal,
+    prior_of_column,
+    put_own,
+    replace_own,
+    require_proper,
+)
+from .linear import (
+    LinearLikelihood,
+    LinearTerm,
+    factored,
+    log_factorials,
+    observe_counts,
+    own_tokens_left,
+    row_sums,
+    scores_and_log_sums,
+    sparse_parts,
+)
 from .score_terms import LogGamma, ScoreTerms, TermLikelihood
 
 _JEFFREYS = Gamma(0.5, 0.0)
@@ -173,16 +191,9 @@ class Poisson(Plain):
         events, exposure = np.broadcast_arrays(statistics.dense(), statistics.observed())
         return prior.posterior(events, exposure)
 
-    def intervals(self, statistics: Counts, level: float) -> tuple[Floats, Floats]:
-        low, high = self.posterior(statistics).interval(level)
-        return low.ravel(), high.ravel()
-
     def log_marginal_likelihood(self, statistics: Counts) -> Floats:
         require_proper(self.estimate, self.prior)
         return np.asarray(self.prior.log_marginal_likelihood(statistics.dense(), statistics.observed()).sum(axis=0))
-
-    def total_log_marginal_likelihood(self, statistics: Counts) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
 
     def score_variance(self, data: Data, statistics: Counts, kernels: Kernels) -> Floats:
         """Var[x log λ - λ] = x² ψ'(a) - 2x / b + a / b² for λ ~ Gamma(a, b)."""
@@ -197,9 +208,6 @@ class Poisson(Plain):
         x = data.floats()
         known, filled = ~np.isnan(x), np.nan_to_num(x, nan=0.0)
         return np.asarray(filled**2 @ square.T + filled @ slope.T + known @ constant.T)
-
-    def amount(self, data: Data) -> None:
-        return None
 
     def n_parameters(self, statistics: Counts) -> int:
         n_classes, n_columns = statistics.total.shape

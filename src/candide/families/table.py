@@ -21,12 +21,11 @@ from ..statistics.grid import Grid
 from ..statistics.kept_rows import MixedRows, parted
 from ..statistics.table import TableStatistics
 from ..statistics.texts import TextStatistics
-from .base import Batch, Family, Plain, Scores
+from .base import Batch, Family, Plain, Scores, put_own
 from .columns import ColumnModel, candidates_for_categories, candidates_for_numbers, choose, named_column
 from .columns.base import in_rows
-from .columns.losses import gain, log_shares
-from .dropped_columns import note_on_ranks, reason_to_drop
-from .left_out import put_own
+from .columns.choose import note_on_ranks, reason_to_drop
+from .columns.histogram import gain, log_shares
 from .table_likelihood import TableLikelihood, column_scores
 from .text import TextFamily
 from .text_likelihood import TextLikelihood
@@ -281,14 +280,8 @@ class TableFamily(Plain):
     def log_marginal_likelihood(self, statistics: Any) -> Floats:
         raise ParameterError("models chosen by leave-one-out have no evidence; compare them by loo_ or candide.select")
 
-    def total_log_marginal_likelihood(self, statistics: Any) -> float:
-        return float(self.log_marginal_likelihood(statistics).sum())
-
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
         raise ParameterError("the posterior of a table with chosen models has no variance; use one family's classifier")
-
-    def amount(self, data: Any) -> None:
-        return None
 
     def n_parameters(self, statistics: TableStatistics) -> int:
         made = self.likelihood(statistics)

@@ -1,4 +1,7 @@
-"""The family of texts: one or several feature sets counted in one pass, and a likelihood for the first."""
+"""The family of texts: one or several feature sets counted in one pass, and a likelihood for the first.
+
+Texts without a label add to the sums by predicted class probabilities, or by the classes of each token.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.layouts import Floats, TextRows, chunks
-from ..kernels.tokens import TokenFeatures, TokenTally, keeps_token_rows, tally_and_keep
+from ..kernels.layouts import Floats, Sparse, TextRows, chunks
+from ..kernels.token_bins import distinct
+from ..kernels.tokens import TokenTally, keeps_token_rows, tally_and_keep
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate
-from ..statistics.texts import TextStatistics
+from ..statistics.texts import TextStatistics, TokenCounts
 from .base import Batch, Plain, Scores
-from .terms import NO_LIMITS, FeatureSet, KnownTokens, Limits, Terms
+from .feature_sets import NO_LIMITS, FeatureSet, KnownTokens, Limits, Terms
 from .text_likelihood import CHUNK, TextLikelihood
 
 
@@ -72,10 +76,7 @@ class TextFamily(Plain):
         """Count all feature sets: in one pass, except fixed vocabularies and weights that are no counts."""
         how = batch.classes, batch.weight, batch.n_classes
         if self._shares_token_rows and keeps_token_rows(batch.data):
-            feature_sets = [
-                TokenFeatures(feature_set.tokenizer, feature_set.coding) for feature_set in self.feature_sets
-            ]
-            return tally_and_keep(batch.data, *how, feature_sets, kernels)
+            return tally_and_keep(batch.data, *how, [own.features for own in self.feature_sets], kernels)
         found: dict[int, TokenTally] = {}
         for i, feature_set in enumerate(self.feature_sets):
             if feature_set.weighting == "log":
@@ -84,10 +85,9 @@ class TextFamily(Plain):
             places = [
                 i for i, feature_set in enumerate(self.feature_sets) if feature_set.fixed == fixed and i not in found
             ]
-            feature_sets = [TokenFeatures(self.feature_sets[i].tokenizer, self.feature_sets[i].coding) for i in places]
-            found |= zip(
-                places, kernels.tally_tokens(batch.data.texts, *how, feature_sets, grow=not fixed), strict=True
-            )
+            features = [self.feature_sets[i].features for i in places]
+            tallies = kernels.tally_tokens(batch.data.texts, *how, features, grow=not fixed)
+            found |= zip(places, tallies, strict=True)
         return [found[i] for i in range(len(self.feature_sets))]
 
     @property
@@ -99,11 +99,7 @@ class TextFamily(Plain):
 
     def terms_of(self, statistics: TextStatistics) -> Terms:
         """Return which tokens of the first feature set are scored, and their factors; fixed while rows are left out."""
-        return (
-            Terms.of(self.feature_sets[0], self.limits, statistics.feature_sets[0])
-            if self.terms is None
-            else self.terms
-        )
+        return self.terms or Terms.of(self.feature_sets[0], self.limits, statistics.feature_sets[0])
 
     def _known(self, statistics: TextStatistics) -> KnownTokens:
         return self.terms_of(statistics).known(self.feature_sets[0], statistics.feature_sets[0])
@@ -114,16 +110,14 @@ class TextFamily(Plain):
         return replace(self, inner=self.inner.resolve(counts), terms=terms)
 
     def likelihood(self, statistics: TextStatistics) -> TextLikelihood:
-        known = self._known(statistics)
-        return TextLikelihood(statistics, self, known)
+        return TextLikelihood(statistics, self, self._known(statistics))
 
     def left_out(
         self, batch: Batch, statistics: TextStatistics, likelihood: Any, offset: Floats, kernels: Kernels
     ) -> Scores:
         parts = []
         for begin, end, texts in chunks(batch.data, CHUNK):
-            weight = None if batch.weight is None else batch.weight[begin:end]
-            part = Batch(likelihood.rows(texts, kernels), batch.classes[begin:end], weight, batch.n_classes)
+            part = batch.rows(begin, end, likelihood.rows(texts, kernels))
             parts.append(self.inner.left_out(part, likelihood.known.counts, likelihood.inner, offset, kernels))
         return _end_to_end(parts)
 
@@ -151,12 +145,7 @@ class TextFamily(Plain):
 
     def amount(self, data: TextRows) -> Floats:
         """Tokens of each text, known or not."""
-        feature_set = self.feature_sets[0]
-        found = (
-            Kernels()
-            .count_tokens(data.texts, [TokenFeatures(feature_set.tokenizer, feature_set.coding)], grow=True)[0]
-            .rows
-        )
+        found = Kernels().count_tokens(data.texts, [self.feature_sets[0].features], grow=True)[0].rows
         return np.asarray(found.matrix().sum(axis=1), dtype=np.float64).ravel()
 
     def n_parameters(self, statistics: TextStatistics) -> int:
@@ -173,3 +162,78 @@ def _end_to_end(parts: list[Scores]) -> Scores:
         pieces = [part.limits[k] if part.limits else np.zeros_like(part.finite) for part in parts]
         limits.append(np.concatenate(pieces))
     return Scores(np.concatenate([part.finite for part in parts]), tuple(limits))
+
+
+# Texts whose tokens are held at once.
+_CHUNK = 1 << 14
+# Smaller shares of a class are noise, and would make the sums of all tokens under all classes.
+_LEAST_SHARE = 1e-3
+
+
+def shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kernels) -> TextStatistics:
+    """Each text belongs to every class in part: ``share`` is ``(texts, classes)``, its weight included."""
+    share = np.where(share < _LEAST_SHARE * share.sum(axis=1, keepdims=True), 0.0, share)
+    parts = [_shared_out(family, part, share[begin:end], kernels) for begin, end, part in chunks(data, _CHUNK)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.merge(part)
+    return total
+
+
+def _shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kernels) -> TextStatistics:
+    rows = share.sum(axis=0)
+    return TextStatistics(
+        rows, tuple(_sums(feature_set, data, share, rows, kernels) for feature_set in family.feature_sets)
+    )
+
+
+def _sums(feature_set: FeatureSet, data: TextRows, share: Floats, rows: Floats, kernels: Kernels) -> TokenCounts:
+    found = kernels.count_tokens(data.texts, [feature_set.features], grow=not feature_set.fixed)[0]
+    total = _by_class(feature_set.weighed(found.rows), share)
+    texts = total
+    if feature_set.frequencies:
+        texts = _by_class(replace(found.rows, values=np.ones(len(found.rows.values))), share)
+    return feature_set.sums(TokenTally(found.coding, total, texts), rows)
+
+
+def _by_class(cells: Sparse, share: Floats) -> Any:
+    """Sums ``(classes, codes)``, sparse; worked out for the codes that occur, which are few among buckets."""
+    from scipy.sparse import csr_array
+
+    codes, matrix = distinct(cells.indices, cells.n_columns), cells.matrix()
+    places = np.searchsorted(codes, matrix.indices)
+    few = csr_array((matrix.data, places, matrix.indptr), shape=(matrix.shape[0], len(codes)))
+    sums = csr_array((few.T @ share).T)
+    return csr_array((sums.data, codes[sums.indices], sums.indptr), shape=(share.shape[1], cells.n_columns))
+
+
+def token_by_token(
+    family: TextFamily, statistics: TextStatistics, data: TextRows, weight: Floats | None, kernels: Kernels
+) -> TextStatistics:
+    """Every token belongs to the classes as those of its name do that have labels; p(class) stays."""
+    batch = Batch(data, np.zeros(data.n_rows, dtype=np.int32), weight, 1)
+    pairs = zip(family.feature_sets, statistics.feature_sets, strict=True)
+    known = tuple(feature_set._replace(coding=sums.coding, fixed=True) for feature_set, sums in pairs)
+    unlabeled = replace(family, feature_sets=known).observe(batch, kernels)
+    rows = statistics.rows * unlabeled.rows.sum() / statistics.rows.sum()
+    both = zip(statistics.feature_sets, unlabeled.feature_sets, strict=True)
+    return TextStatistics(rows, tuple(_in_proportion(mine, theirs, rows) for mine, theirs in both))
+
+
+def _in_proportion(mine: TokenCounts, theirs: TokenCounts, rows: Floats) -> TokenCounts:
+    labelled, more = mine.weight, theirs.weight
+    factor = np.divide(more, labelled, out=np.zeros_like(more), where=labelled > 0)
+    total = mine.counts.total
+    added: Any = total * factor if isinstance(total, np.ndarray) else total.multiply(factor[None, :]).tocsr()
+    if mine.counts.presence:
+        # No more texts hold a token than there are.
+        added = _at_most(added, total, mine.counts.rows + rows)
+    return replace(theirs, counts=replace(mine.counts, rows=rows, total=added), fixed=mine.fixed)
+
+
+def _at_most(added: Any, before: Any, rows: Floats) -> Any:
+    if isinstance(added, np.ndarray):
+        return np.minimum(added, rows[:, None] - before)
+    room = np.repeat(rows, np.diff(before.indptr)) - before.data
+    added.data = np.minimum(added.data, room)
+    return added

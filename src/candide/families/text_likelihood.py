@@ -20,8 +20,8 @@ from ..lazy_dataclass import dataclass
 from ..statistics.kept_rows import row_bytes
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores
+from .feature_sets import KnownTokens
 from .score_terms import Parts
-from .terms import KnownTokens
 
 if TYPE_CHECKING:
     from .text import TextFamily

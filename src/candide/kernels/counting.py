@@ -1,4 +1,4 @@
-"""Sums over rows by class: counts, moments, histograms; and checks of columns."""
+"""Sums over rows by class: counts, moments, histograms; checks of columns; hashes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,36 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _core
 from .grid_cells import GridTable
-from .hashing import Hashes
 from .layouts import Array, Data, Dense, Floats, Positions, Sparse
 from .tables import Extent, Findings, MomentTable, Tally, refuse, sparse_errors
+
+Hashes = NDArray[np.uint64]
 
 # Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
 DENSE_CELLS = 1 << 22
 
 # What of a stored cell is summed, by the numbers that the native module gives them.
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
+
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def mix64(bits: Hashes) -> Hashes:
+    """Return the hash of each number, by the finalizer of splitmix64; different numbers have different hashes.
+
+    >>> mix64(np.array([0, 1], dtype=np.uint64))
+    array([                  0, 6238072747940578789], dtype=uint64)
+    """
+    bits = bits ^ (bits >> np.uint64(30))
+    bits *= _FIRST
+    bits ^= bits >> np.uint64(27)
+    bits *= _SECOND
+    bits ^= bits >> np.uint64(31)
+    return bits
 
 
 class CountingKernels:

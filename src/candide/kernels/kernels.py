@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from .counting import CountingKernels
 from .dependence import DependenceKernels
-from .left_out import LeftOutKernels
-from .scoring import ScoringKernels
+from .scoring import LeftOutKernels, ScoringKernels
 from .threads import resolve_n_threads
 from .token_bins import TokenBinKernels
 from .tokens import TokenKernels

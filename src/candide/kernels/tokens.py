@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from . import _core
+from .counting import DENSE_CELLS
 from .layouts import Array, Floats, Positions, Sparse, TextRows
 from .token_bins import sum_rows
 from .tokenizer import ACCENTS, ANALYZERS, TokenizerConfig, words
@@ -16,10 +17,6 @@ from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 
 if TYPE_CHECKING:
     from . import Kernels
-
-# Up to this many cells (32 MB) a table of classes × codes is dense whatever it holds.
-DENSE_CELLS = 1 << 22
-
 
 # The native number of tokens that Python has cut, and the byte that ends each of them, which is no part of UTF-8.
 _GIVEN, _TOKEN_END = len(ANALYZERS), b"\xff"
@@ -35,7 +32,7 @@ Result = TypeVar("Result")
 
 
 class TokenFeatures(NamedTuple):
-    """One way to feature at texts."""
+    """A tokenizer, and the codes of its tokens."""
 
     tokenizer: TokenizerConfig
     coding: Coding
@@ -55,7 +52,6 @@ class TokenTally(NamedTuple):
     coding: Coding
     occurrences: Any  # None where only texts were requested
     texts: Any  # weight of texts that hold the token
-    tokens: Floats | None  # (classes,) of all occurrences
 
 
 class TokenTables(NamedTuple):
@@ -209,7 +205,7 @@ def _tally(
     # A vocabulary holds the tokens seen; of a few texts, almost all buckets are empty.
     if shape[0] * shape[1] <= max(0 if isinstance(coding, Buckets) else DENSE_CELLS, 3 * len(codes)):
         total, held = total.toarray(), held.toarray()
-    return TokenTally(coding, total, held, np.asarray(total.sum(axis=1), dtype=np.float64))
+    return TokenTally(coding, total, held)
 
 
 def keeps_token_rows(data: TextRows) -> bool:
@@ -249,9 +245,9 @@ def _sparing(coding: Coding) -> Coding:
 
 def _presence_tally(queried: Coding, found: Coding, total: Any) -> TokenTally:
     if not isinstance(found, SomeBuckets):
-        return TokenTally(found, None, total, None)
+        return TokenTally(found, None, total)
     from scipy.sparse import csr_array
 
     indptr, codes, held = sum_rows(total)
     shape = len(indptr) - 1, len(queried)
-    return TokenTally(queried, None, csr_array((held, found.buckets[codes], indptr), shape=shape), None)
+    return TokenTally(queried, None, csr_array((held, found.buckets[codes], indptr), shape=shape))

@@ -12,7 +12,7 @@ from ..data.index import Index
 from ..data.labeled_rows import LabeledRows
 from ..families import Batch
 from ..kernels import Kernels
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import TextRows
 from ..specs.bound import BoundSpec
 from ..statistics.texts import TextStatistics
@@ -116,6 +116,7 @@ class PartialState(NamedTuple):
     partitions: frozenset[int]
     n_rows: int = 0
     n_unlabeled: int = 0
+    name: str = ""  # of the chunk, in errors
 
     @property
     def row_counts(self) -> RowCounts:

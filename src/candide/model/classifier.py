@@ -14,7 +14,7 @@ from ..exceptions import ParameterError
 from ..families import Family
 from ..families.base import is_table
 from ..kernels import Kernels
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, Positions
 from ..specs import BoundSpec, ClassPrior
 from ..stacking.calibration import log_softmax

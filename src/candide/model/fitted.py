@@ -23,12 +23,10 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
 from ..specs import BoundSpec
-from ..stacking.calibration import Calibration, calibrate, log_softmax
-from ..stacking.calibration.scaling import Scaling
-from ..stacking.folds import N_FOLDS, group_folds, make_folds, rows_by_fold
+from ..stacking.calibration import Calibration, Scaling, calibrate, log_softmax
 from ..stacking.refinement import Refinement, fit_refinement, out_of_fold_scores
 from ..stacking.token_views import StackedTokenViews, fit_stacked_token_views
-from ..stacking.training_rows import TrainingRows
+from ..stacking.training_rows import N_FOLDS, TrainingRows, group_folds, make_folds, rows_by_fold
 from .state import State
 
 if TYPE_CHECKING:

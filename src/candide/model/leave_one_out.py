@@ -14,10 +14,10 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..families import Batch, Family
-from ..families.left_out import refuse_unseen_categories
+from ..families.base import refuse_unseen_categories
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
-from ..stacking.folds import rows_by_fold
+from ..stacking.training_rows import rows_by_fold
 from ..statistics.base import remaining
 from .scorer import Scorer, leaders_only
 

@@ -13,7 +13,7 @@ from ..families.linear_scores import InputNames, LinearScores, linear_scores, no
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Sparse
 from ..lazy_dataclass import dataclass
-from ..stacking.calibration.scaling import Scaling
+from ..stacking.calibration import Scaling
 from .scorer import leaders_only
 from .table import Table
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..data.arrays import as_array
 from ..data.column_selection import Roles
-from ..data.index import encode
-from ..data.labeled_rows import LabeledRows, label_array, read_labels, read_weights, warn_if_continuous
+from ..data.labeled_rows import read_labels, read_weights, warn_if_continuous
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Batch, Family
 from ..kernels import Kernels
@@ -20,13 +19,13 @@ from ..specs import BoundSpec, Spec
 from ..specs.parameters import flag, number, whole_number
 from ..specs.schema import Schema
 from ..statistics.hashing import group_hashes
-from .accumulator import RowCounts, summarize
+from .accumulator import RowCounts
 from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
 from .drawn_cells import as_seen
-from .labels import LabelFilter, drop_unlabeled, like_classes, with_labels
+from .labels import drop_unlabeled, like_classes
 from .leave_one_out import check_prior, read_folds
-from .source_columns import roles_in
+from .source import roles_in
 from .state import State
 from .table import Table
 
@@ -76,64 +75,16 @@ class Model:
 
     # Training.
 
-    @classmethod
-    def train(
-        cls,
-        spec: Spec,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-        *,
-        classes: Any = None,
-        more_to_come: bool = False,
-    ) -> Model:
-        """Train a model on rows in memory.
-
-        ``classes``: all classes there will be. ``more_to_come``: other classes may follow.
-        """
-        declared = None if classes is None else encode(label_array(classes), Kernels(spec.n_threads))[0]
-        schema, bound, state = first_state(spec, X, y, sample_weight, groups)
-        if declared is not None:
-            state = state.declare(declared)
-        return finish(spec, schema, Classifier(bound, state), more_to_come=more_to_come)
-
-    def learn(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, spec: Spec | None = None
-    ) -> Model:
-        """Return the model after further rows. ``spec``: parameters of now, if they have changed."""
-        spec, schema, bound, batch = self.count(X, y, sample_weight, groups, spec=spec)
-        return self.with_state(spec, schema, bound, batch)
-
-    def with_state(self, spec: Spec, schema: Schema, bound: BoundSpec, batch: State) -> Model:
-        """Return the model after the rows of a state that was counted for it."""
-        bound = replace(bound, target=self.classifier.bound_spec.target)
+    def learn(self, batch: State, spec: Spec, schema: Schema, bound: BoundSpec) -> Model:
+        """Return the model after the rows of a state that was counted for it, with the parameters of now."""
         after = self._finished(self.classifier.learn(batch, bound), spec=spec, schema=schema)
         if len(after.classes) > len(self.classes):
             warn_if_continuous(after.classes)
         return after
 
-    def forget(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, spec: Spec | None = None
-    ) -> Model:
-        """Return the model without rows that were learned."""
-        spec, schema, _, batch = self.count(X, y, sample_weight, groups, spec=spec)
-        return self.without_state(spec, schema, batch)
-
-    def without_state(self, spec: Spec, schema: Schema, batch: State) -> Model:
+    def forget(self, batch: State, spec: Spec, schema: Schema) -> Model:
         """Return the model without the rows of a state that was counted for it."""
         return replace(self._finished(self.classifier.forget(batch), spec=spec, schema=schema), forgot_rows=True)
-
-    def count(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, spec: Spec | None = None
-    ) -> tuple[Spec, Schema, BoundSpec, State]:
-        """Return the parameters of now, and the state of rows that are read like those of training."""
-        spec = spec or self.spec
-        labeled = LabelFilter(spec)
-        rows = replace(self, spec=spec).labeled_rows(labeled, X, y, sample_weight, groups)
-        labeled.warn()
-        schema, bound = self.bind(spec)
-        return spec, schema, bound, summarize(bound, rows, Kernels(spec.n_threads), self.classifier)
 
     def bind(self, spec: Spec) -> tuple[Schema, BoundSpec]:
         """Bind parameters to the columns of training. Parameters that change what is counted are refused."""
@@ -199,14 +150,6 @@ class Model:
         """Return some of the columns, encoded, and the family that counts them."""
         return self.spec.read_columns(X, self.schema, self.classifier)
 
-    def labeled_rows(
-        self, labeled: LabelFilter, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> LabeledRows:
-        """Return rows to learn from that are read like those of training."""
-        X, y, sample_weight, groups = labeled.drop(*self.spec.split_label(X, y), sample_weight, groups)
-        data = self.spec.read(X, self.schema, self.classifier, learning=True)
-        return with_labels(data, y, sample_weight, groups, self.kernels, self.classifier.classes)
-
     def batch(self, X: Any, y: Any, sample_weight: Any = None) -> Batch:
         """Return rows whose labels the model knows."""
         X, y = self.spec.split_label(X, y)
@@ -233,6 +176,14 @@ class Model:
     def feature_names(self) -> Array:
         """The names of the columns; none where rows are texts."""
         return np.zeros(0) if self.spec.reads_texts else self.column_names()
+
+    def text_types(self) -> dict[Any, str]:
+        """Return how columns of a text format are read, which has no types of its own: as in training."""
+        if self.spec.name != "NaiveBayes":
+            return {}
+        types = {name: kind for name, kind, _ in self.spec.column_types(self.schema, self.classifier)}
+        # What looks like a boolean or a date is recognized.
+        return {name: kind for name, kind in types.items() if kind in ("number", "category", "text")}
 
     def schema_table(self) -> Table:
         """Return name, type and role of each column of training, and how its type was decided."""
@@ -446,27 +397,6 @@ class Model:
             choices=classifier.family,
         )
         return replace(self, spec=replace(self.spec, n_threads=1), classifier=sent, provenance=None)
-
-
-def first_state(
-    spec: Spec, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-) -> tuple[Schema, BoundSpec, State]:
-    """Return the schema of rows, the spec bound to it, and the state of the rows."""
-    labeled = LabelFilter(spec)
-    X, y, sample_weight, groups = labeled.drop(*spec.split_label(X, y), sample_weight, groups)
-    schema, data = spec.open(X)
-    rows = with_labels(data, y, sample_weight, groups, Kernels(spec.n_threads))
-    labeled.warn()
-    bound = spec.bind(schema)
-    return schema, bound, summarize(bound, rows, Kernels(spec.n_threads))
-
-
-def finish(spec: Spec, schema: Schema, classifier: Classifier, *, more_to_come: bool = False, **known: Any) -> Model:
-    """Return the model of a first training, with everything fitted that the spec asks for."""
-    warn_if_continuous(classifier.classes.labels)
-    if not more_to_come:
-        classifier.bound_spec.prior.check_weights(classifier.classes)
-    return Model(spec, schema, completed(spec, classifier), **known)
 
 
 def completed(spec: Spec, classifier: Classifier) -> Classifier:

@@ -9,16 +9,15 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..families import Batch
-from ..families.left_out import refuse_unseen_categories
+from ..families.base import refuse_unseen_categories
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, chunks
 from ..specs import BoundSpec
 from ..stacking.calibration import calibrate, cross_fitted, log_softmax
-from ..stacking.folds import N_FOLDS, group_folds, make_folds, rows_by_fold
 from ..stacking.refinement import out_of_fold_scores, refine_out_of_fold
 from ..stacking.stacked_views import StackedViews
 from ..stacking.token_views import StackedTokenViews
-from ..stacking.training_rows import TrainingRows
+from ..stacking.training_rows import N_FOLDS, TrainingRows, group_folds, make_folds, rows_by_fold
 from ..statistics import Sample
 from ..statistics.hashing import group_hashes, row_hashes
 from .evaluation import Evaluation

@@ -11,8 +11,7 @@ from ..families import Family
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Sparse
 from ..stacking.calibration import calibrate
-from ..stacking.folds import rows_by_fold
-from ..stacking.training_rows import TrainingRows
+from ..stacking.training_rows import TrainingRows, rows_by_fold
 from .leave_one_out import scored_by_rest
 from .scorer import leaders_only
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.index import Index, label_type
 from ..exceptions import ForgetError, InputError, ParameterError
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
 

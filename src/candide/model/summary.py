@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..families.columns.losses import gain
+from ..families.columns.histogram import gain
 from ..families.table import TableFamily
 from ..kernels.layouts import Array, Floats
 from ..stacking.binning import TableBinning
@@ -15,7 +15,7 @@ from ..stacking.fourier_regression import FourierRegression
 from ..stacking.stacked_views import StackedViews
 from ..stacking.views import View
 from ..statistics.table import TableStatistics
-from ..statistics.token_counts import n_seen
+from ..statistics.texts import n_seen
 from .table import Table, objects
 
 if TYPE_CHECKING:

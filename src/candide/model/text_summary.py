@@ -10,7 +10,7 @@ import numpy as np
 from ..families.text import TextFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels.layouts import Array
-from ..statistics.token_counts import TokenCounts, n_seen
+from ..statistics.texts import TokenCounts, n_seen
 from .table import Table, objects
 
 if TYPE_CHECKING:

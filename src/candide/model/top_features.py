@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..data.arrays import as_array
-from ..families.terms import FeatureSet
+from ..families.feature_sets import FeatureSet
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse, TextRows

@@ -7,24 +7,27 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..data.labeled_rows import LabeledRows
+from ..data.arrays import as_array
+from ..data.labeled_rows import LabeledRows, read_weights
+from ..exceptions import InputError
 from ..families import Batch
-from ..families.text import TextFamily
-from ..families.unlabeled import shared_out, token_by_token
+from ..families.text import TextFamily, shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
 from ..lazy_dataclass import dataclass
+from ..specs import Spec
 from ..stacking.calibration import calibrate, cross_fitted, log_softmax
-from ..stacking.folds import group_folds
 from ..stacking.refinement import fit_refinement, refine_out_of_fold
 from ..stacking.token_views import StackedTokenViews
-from ..stacking.training_rows import TrainingRows
-from ..statistics.hashing import row_hashes
+from ..stacking.training_rows import TrainingRows, group_folds
+from ..statistics.hashing import group_hashes, group_of, in_groups, row_hashes
 from .accumulator import summarize
 from .classifier import Classifier
 from .evaluation import Evaluation
 from .fitted import Fitted
+from .model import Model, completed
 from .out_of_fold import weighed_again
+from .source import Chunk, MemorySource
 
 How = Literal["em", "sfe"]
 # What a probability of 0 counts as: that of a class whose texts were all in one fold.
@@ -59,6 +62,29 @@ class Unread:
             share = share if self.weight is None else share * self.weight[:, None]
             more = shared_out(family, self.data, share, kernels)
         return Classifier(model.bound_spec, replace(state, statistics=state.statistics.merge(more)), model.fitted)
+
+
+def train_semi_supervised(spec: Spec, rows: Chunk, missing: Array) -> Model:
+    """Train a model on texts, by EM or SFE on those without a label if that helps; ``missing``: which have none."""
+    from .train import train
+
+    _, data = spec.open(rows.X)
+    weight = read_weights(rows.weight, len(missing))
+    if data.n_rows != len(missing):
+        raise InputError(f"there are {data.n_rows} texts and {len(missing)} labels; give each text one, or None")
+    labeled, others = np.flatnonzero(~missing), np.flatnonzero(missing)
+    labels = as_array(rows.y, "y")[labeled]
+    own, rest = (None if weight is None else weight[places] for places in (labeled, others))
+    hashes = group_hashes(rows.groups, data.n_rows)
+    blocks = None if hashes is None else group_of(in_groups(row_hashes(data), hashes))[labeled]
+    names = labels if labels.dtype.kind == "f" else labels.tolist()
+    texts = data.take(labeled).texts
+    model = train(spec, MemorySource(texts, names, own, blocks))
+    unread = Unread(data.take(others), rest, "em" if spec.unlabeled_choice() == "em" else "sfe")
+    classifier, result = learn_unlabeled(
+        model.classifier, model.batch(texts, labels, own), unread, model.kernels, blocks
+    )
+    return replace(model, classifier=completed(spec, classifier), unlabeled=result)
 
 
 def learn_unlabeled(

@@ -21,22 +21,15 @@ except ModuleNotFoundError as error:
         "candide.plot draws with matplotlib, which is not installed; install it with pip install 'candide[plot]'"
     ) from error
 
-from .bayes_theorem import bayes_theorem
-from .column_weights import column_weights
-from .confusion import confusion
+from .concepts import bayes_theorem, independence, smoothing
+from .contributions import column_weights, waterfall
 from .decision_regions import decision_regions
 from .densities import densities
-from .display import Display
-from .independence import independence
-from .learning_curve import learning_curve
+from .evaluation import confusion, learning_curve, reliability, risk_coverage
 from .nomogram import nomogram
 from .posterior import posterior
-from .reliability import reliability
-from .risk_coverage import risk_coverage
-from .smoothing import smoothing
-from .token_scatter import token_scatter
-from .waterfall import waterfall
-from .word_shift import word_shift
+from .style import Display
+from .tokens import token_scatter, word_shift
 
 __all__ = [
     "Display",

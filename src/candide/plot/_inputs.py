@@ -11,14 +11,13 @@ from matplotlib.ticker import MaxNLocator
 from ..data.columns import Column, Columns
 from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..estimators.base import BaseNB
-from ..exceptions import InputError, NotADensity, ParameterError
+from ..exceptions import InputError, ParameterError
 from ..explain.values import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Evaluation
 from ..model.fitted import scores_left_out, seen_rows
 from ..model.marginal_likelihood import class_place
-from ..model.table import Table
 from ..statistics.table import TableStatistics
 from . import style
 
@@ -227,62 +226,3 @@ def log_probability(model: BaseNB, cells: Sequence[tuple[int, Array]], n_rows: i
     return model._fitted().classifier.posterior(
         single_cell_rows(model, cells, n_rows), model._fitted().kernels, logarithm=True
     )
-
-
-class TokenContrast(NamedTuple):
-    """Tokens with their probabilities in a class and in the one it is compared with."""
-
-    of: str  # as pictures write it
-    against: str
-    token: Array
-    total: Floats  # how often it was seen, in all classes
-    here: Floats  # p(token | of)
-    there: Floats  # p(token | against)
-    by_text: bool  # p is that a text holds the token, not that one of its tokens is it
-
-    @property
-    def bits(self) -> Floats:
-        """Return what one occurrence adds to the log-odds of ``of``."""
-        return np.asarray(np.log2(self.here) - np.log2(self.there))
-
-    def take(self, rows: Array) -> TokenContrast:
-        """Return some of the tokens."""
-        return self._replace(
-            token=self.token[rows], total=self.total[rows], here=self.here[rows], there=self.there[rows]
-        )
-
-    def table(self) -> Table:
-        """Return the tokens as columns for ``Display.numbers``."""
-        return Table({"token": self.token, "count": self.total, "bits": self.bits})
-
-
-def contrast_tokens(model: TextNB, of: Any, against: Any) -> TokenContrast:
-    """Return every token that was seen in some class."""
-    first, second = class_pair(model, of, against)
-    if model.family == "complement":
-        raise NotADensity(
-            "the tokens of model='complement' have weights, and no probabilities in a class; show a "
-            "TextNB('multinomial') of the same texts"
-        )
-    parameters, labels = model._fitted().classifier.likelihood.parameters(), model.classes_
-    probability = parameters["probability"].reshape(len(labels), -1)
-    total = model.token_count_
-    count = np.asarray(total.sum(axis=0), dtype=np.float64).ravel()
-    seen = np.flatnonzero(count > 0)
-    there = (
-        _mixture_of_others(probability[:, seen], model.class_prior_, first)
-        if second is None
-        else probability[second, seen]
-    )
-    called = style.names(labels)
-    other = "all other classes" if second is None else called[second]
-    names = model._fitted().column_names()[seen]
-    return TokenContrast(
-        called[first], other, names, count[seen], probability[first, seen], there, "value" in parameters
-    )
-
-
-def _mixture_of_others(probability: Floats, prior: Floats, of: int) -> Floats:
-    """Return p(token | any other class), classes weighted by their probability."""
-    weight = np.delete(prior, of)
-    return np.asarray(weight @ np.delete(probability, of, axis=0) / max(float(weight.sum()), 1e-300))

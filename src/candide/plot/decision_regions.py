@@ -18,7 +18,7 @@ from ..model.table import Table
 from ..specs.table_schema import TableSchema
 from . import style
 from ._inputs import check_fitted
-from .display import Display
+from .style import Display
 
 _STEPS = 200
 _MAX_POINTS = 2_000
@@ -65,7 +65,7 @@ def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Displa
     )
     answers = []
     for ax, (title, model) in zip(drawn, titled.items(), strict=True):
-        answers.append(_predict(check_fitted(model, "decision_regions"), grid, names))
+        answers.append(_predict(check_fitted(model, "decision_regions"), grid))
         _draw(ax, x, up, answers[-1], labels)
         _scatter(ax, points, places, labels)
         ax.set_title(style.name(title, 36), fontsize="medium")
@@ -92,7 +92,7 @@ def _steps(values: Floats) -> Floats:
     return np.linspace(low - margin, high + margin, _STEPS)
 
 
-def _predict(model: BaseNB, grid: Floats, names: list[str]) -> Array:
+def _predict(model: BaseNB, grid: Floats) -> Array:
     # Past the checks of names: the columns are in order, as they were given.
     fitted_model = model._fitted()
     schema = fitted_model.schema

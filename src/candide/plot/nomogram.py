@@ -14,7 +14,7 @@ from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from . import style
 from ._inputs import Scale, check_fitted, class_pair, column_position, column_scale, log_odds, log_probability
-from .display import Display
+from .style import Display
 
 _BITS = 1 / np.log(2.0)
 # Columns that are asked one by one; more would take long, and nobody would see them.

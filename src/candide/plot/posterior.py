@@ -13,7 +13,7 @@ from ..kernels.layouts import Floats
 from ..model.table import Table
 from ..priors import Beta, Dirichlet, Gamma, Normal, NormalInverseGamma
 from . import style
-from .display import Display
+from .style import Display
 
 _N_POINTS = 401
 _ESTIMATE_STYLES = {"MLE": ("v", "-."), "MAP": ("D", "--"), "mean": ("o", "-")}

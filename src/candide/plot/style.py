@@ -1,8 +1,9 @@
-"""Style of all plots: colors, markers, shortened names, and new axes."""
+"""Style of all plots (colors, markers, shortened names, new axes), and what a plot returns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from ..exceptions import ParameterError
+from ..model.table import Table
 from ..printable import printable
 
 # Okabe and Ito's colors, which the color-blind can tell apart, without the yellow that paper swallows.
@@ -174,3 +176,37 @@ def unit_ticks(ax: Axes, *, x: bool = True, y: bool = True) -> None:
     if y:
         ax.set_ylim(0.0, 1.0)
         ax.set_yticks(ticks)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Display:
+    """A plot.
+
+    Attributes
+    ----------
+    axes : tuple of matplotlib axes
+        What it was drawn on, panel by panel; ``ax`` is the first of them.
+    table : Table
+        What was drawn, one mark a row; a data frame with ``table.to_pandas()``.
+    numbers : dict
+        What was written or marked beside it, by name.
+    """
+
+    axes: tuple[Axes, ...]
+    table: Table
+    numbers: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def ax(self) -> Axes:
+        """The axes, or the first of several."""
+        return self.axes[0]
+
+    @property
+    def figure(self) -> Figure:
+        """The figure that the axes are in."""
+        return figure_of(self.ax)
+
+    def __repr__(self) -> str:
+        panels = "1 panel" if len(self.axes) == 1 else f"{len(self.axes)} panels"
+        shown = "".join(f", {name} {value:.4g}" for name, value in self.numbers.items())
+        return f"Display({panels}, {self.table.n_rows} marks: {', '.join(map(printable, self.table))}{shown})"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..lazy_names import lazy_names
-from .base import ESTIMATES, Estimate, Prior
-from .dirichlet import Beta, Dirichlet
-from .log_probability import (
+from .base import (
+    ESTIMATES,
+    Estimate,
     LogProbability,
+    Prior,
     above_zero,
     largest,
     log_of_wholes,
@@ -17,6 +18,7 @@ from .log_probability import (
     parts_of,
     pseudo_count,
 )
+from .dirichlet import Beta, Dirichlet
 
 if TYPE_CHECKING:
     from .gamma import Gamma

@@ -9,8 +9,18 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
 from ..lazy_dataclass import dataclass
-from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
-from .log_probability import log_run, parts_of
+from .base import (
+    Readable,
+    check_proper,
+    draws,
+    generator,
+    log_run,
+    observations,
+    out,
+    parts_of,
+    summaries,
+    tails,
+)
 
 # So far the difference of two logarithms of the beta function has eleven digits, and is ten times as fast.
 _MODERATE = 1e5
@@ -30,9 +40,6 @@ class Dirichlet(Readable):
     """
 
     concentration: float | Floats = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "concentration", parameter("Dirichlet", "concentration", self.concentration))
 
     @property
     def is_proper(self) -> bool:
@@ -130,11 +137,6 @@ class Beta(Readable):
 
     a: float | Floats = 1.0
     b: float | Floats = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("a", "b"):
-            object.__setattr__(self, name, parameter("Beta", name, getattr(self, name)))
-        check_shapes(self)
 
     @property
     def is_proper(self) -> bool:

@@ -9,8 +9,17 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
 from ..lazy_dataclass import dataclass
-from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
-from .log_probability import log_rising
+from .base import (
+    Readable,
+    check_proper,
+    draws,
+    generator,
+    log_rising,
+    observations,
+    out,
+    summaries,
+    tails,
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -25,11 +34,6 @@ class Gamma(Readable):
 
     shape: float | Floats = 1.0
     rate: float | Floats = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("shape", "rate"):
-            object.__setattr__(self, name, parameter("Gamma", name, getattr(self, name)))
-        check_shapes(self)
 
     @property
     def is_proper(self) -> bool:

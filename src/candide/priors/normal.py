@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
 from ..lazy_dataclass import dataclass
-from .base import Readable, check_proper, check_shapes, draws, generator, observations, out, parameter, summaries, tails
-from .log_probability import log_rising
+from .base import (
+    Readable,
+    check_proper,
+    check_shapes,
+    draws,
+    generator,
+    log_rising,
+    observations,
+    out,
+    parameter,
+    summaries,
+    tails,
+)
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -37,11 +49,10 @@ class Normal(Readable):
     variance: float | Floats = 1.0
     noise: float | Floats = 1.0
 
+    least: ClassVar[Mapping[str, float]] = {"location": -np.inf}
+
     def __post_init__(self) -> None:
-        check = {"location": -np.inf, "variance": 0.0, "noise": 0.0}
-        for name, least in check.items():
-            value = parameter("Normal", name, getattr(self, name), least=least, above=True)
-            object.__setattr__(self, name, value)
+        self._check_parameters(above=True)
         check_shapes(self)
 
     @property
@@ -116,12 +127,8 @@ class NormalInverseGamma(Readable):
     shape: float | Floats = 1.0
     scale: float | Floats = 1.0
 
-    def __post_init__(self) -> None:
-        # A shape of -½ with strength and scale 0 is the reference prior 1/σ², under which intervals are the classical.
-        for name, least in {"location": -np.inf, "strength": 0.0, "shape": -0.5, "scale": 0.0}.items():
-            value = parameter("NormalInverseGamma", name, getattr(self, name), least=least)
-            object.__setattr__(self, name, value)
-        check_shapes(self)
+    # A shape of -½ with strength and scale 0 is the reference prior 1/σ², under which intervals are the classical ones.
+    least: ClassVar[Mapping[str, float]] = {"location": -np.inf, "shape": -0.5}
 
     @property
     def is_proper(self) -> bool:
@@ -225,11 +232,11 @@ class NormalInverseWishart(Readable):
     degrees: float | Floats = 1.0
     scale: Any = 1.0
 
+    # Strength 0, degrees -1 and scale 0 are the reference prior, under which intervals are the classical ones.
+    least: ClassVar[Mapping[str, float]] = {"location": -np.inf, "degrees": -1.0, "scale": -np.inf}
+
     def __post_init__(self) -> None:
-        # Strength 0, degrees -1 and scale 0 are the reference prior, under which intervals are the classical ones.
-        for name, least in {"location": -np.inf, "strength": 0.0, "degrees": -1.0, "scale": -np.inf}.items():
-            value = parameter("NormalInverseWishart", name, getattr(self, name), least=least)
-            object.__setattr__(self, name, value)
+        self._check_parameters()
         d = np.shape(self.location)[-1:]
         if not d or np.shape(self.scale)[-2:] != d * 2:
             raise ParameterError(

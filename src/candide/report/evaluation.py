@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..explain.values import values_of
 from ..families import Batch
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, Positions, TextRows
 from ..model.evaluation import Evaluation, RowScores
 from ..model.fitted import scores_left_out, seen_rows

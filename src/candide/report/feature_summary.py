@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.columns import Column
 from ..exceptions import ParameterError
-from ..explain.information import information, top_values
+from ..explain.importance import information, top_values
 from ..families.columns import ColumnModel
 from ..families.columns.base import CodedColumn
 from ..families.columns.histogram import may_be_whole, middles

@@ -1,10 +1,17 @@
-"""The HTML page: one file without scripts and without requests to other files."""
+"""The HTML page: one file without scripts and without requests to other files; sections on quality and calibration."""
 
 from __future__ import annotations
 
-from .markup import escape_text, number, percent, section, user_text
+import math
+from pathlib import Path
+
+import numpy as np
+
+from ..model.evaluation import Evaluation
+from .charts import reliability, risk_at, risk_coverage
+from .markup import Column, details, escape_text, number, percent, section, table, track, user_text
 from .model_report import ModelReport
-from .quality_section import calibration_section, evaluations_of, quality_section
+from .quality_warnings import majority_accuracy, prior_log_loss
 from .sections import features_section, model_section, origin_section, rows_section
 
 _HEADINGS = {
@@ -19,6 +26,7 @@ _HEADINGS = {
 # The page loads nothing and runs nothing, whatever texts it shows.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _NAMES_SHOWN = 12
+CSS = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 def page(found: ModelReport) -> str:
@@ -78,76 +86,160 @@ def _names(names: tuple[str, ...]) -> str:
     return f": {', '.join(user_text(name, 160) for name in names[:_NAMES_SHOWN])}{more}"
 
 
-# Colours that all eyes tell apart (after Okabe and Ito), each at least 4.5 to 1 against its ground as text is.
-CSS = """
-:root{color-scheme:light dark;--ground:#ffffff;--card:#f5f6f8;--ink:#1b1f24;--soft:#525b66;--rule:#d3d8de;
---accent:#005a94;--warn:#8a3b00;--warn-ground:#fff4ea;--heat:0,114,178;
---s0:#0072b2;--s1:#b34d00;--s2:#00765a;--s3:#96407a;--s4:#6b5900;--s5:#525b66}
-@media (prefers-color-scheme:dark){:root{--ground:#14171a;--card:#1e2226;--ink:#e8eaed;--soft:#aab3bd;--rule:#3a4149;
---accent:#7cc4f5;--warn:#ffb27a;--warn-ground:#2b2018;--heat:86,180,233;
---s0:#56b4e9;--s1:#ff9d5c;--s2:#35c99b;--s3:#e296c8;--s4:#e6d84a;--s5:#aab3bd}}
-*{box-sizing:border-box}
-html{-webkit-text-size-adjust:100%}
-body{margin:0 auto;padding:1.25rem clamp(.9rem,3vw,2.5rem) 4rem;max-width:76rem;background:var(--ground);
-color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere}
-h1{font-size:1.7rem;line-height:1.2;margin:.2em 0}h2{font-size:1.3rem;margin:2.4rem 0 .6rem;padding-top:.6rem;
-border-top:1px solid var(--rule)}h3{font-size:1.05rem;margin:1.5rem 0 .5rem}
-p{margin:.5rem 0;max-width:46rem}a{color:var(--accent)}small,.soft,figcaption,caption{color:var(--soft)}
-nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;padding:0;margin:.8rem 0}
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.8rem;margin:1.2rem 0;padding:0;
-list-style:none}.tiles li{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.7rem .9rem}
-.tiles b{display:block;font-size:1.5rem;line-height:1.25}.tiles small{display:block}
-.warnings{list-style:none;padding:0;margin:0}.warnings li{background:var(--warn-ground);border:1px solid var(--rule);
-border-left:.35rem solid var(--warn);border-radius:.3rem;padding:.6rem .9rem;margin:.6rem 0}
-.warnings b{color:var(--warn)}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,21rem),1fr));gap:1rem;align-items:start}
-figure{margin:0;padding:.9rem;background:var(--card);border:1px solid var(--rule);border-radius:.5rem;min-width:0}
-figure h4{margin:0 0 .3rem;font-size:1rem}figcaption{font-size:.875rem;margin-top:.4rem}
-svg{display:block;width:100%;height:auto;max-width:28rem;margin:0 auto}
-svg text{fill:var(--soft);font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
-unicode-bidi:isolate}
-.grid{stroke:var(--rule);stroke-width:1}.line{fill:none;stroke-width:2;stroke-linejoin:round}
-.ideal{stroke:var(--soft);stroke-dasharray:3 4;stroke-width:1.5}
-.dot,.fill{stroke:none}
-.s0{--c:var(--s0)}.s1{--c:var(--s1)}.s2{--c:var(--s2)}.s3{--c:var(--s3)}.s4{--c:var(--s4)}.s5{--c:var(--s5)}
-.line.s0,.line.s1,.line.s2,.line.s3,.line.s4,.line.s5{stroke:var(--c)}
-.line.s1{stroke-dasharray:7 3}.line.s2{stroke-dasharray:2 3}.line.s3{stroke-dasharray:9 3 2 3}
-.dot,.fill{fill:var(--c)}
-.legend{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem 1rem;padding:0;margin:0 0 .4rem;font-size:.875rem}
-.key{display:inline-block;width:1.7em;height:0;border-top:3px solid var(--c);vertical-align:middle;margin-right:.4em}
-.key.s1{border-top-style:dashed}.key.s2{border-top-style:dotted}.key.s3{border-top-style:double}
-.wide{overflow-x:auto;margin:.6rem 0}
-table{border-collapse:collapse;min-width:min(100%,22rem);font-size:.9375rem;font-variant-numeric:tabular-nums}
-caption{text-align:left;font-size:.875rem;padding:.2rem 0}
-th,td{padding:.28rem .7rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule);max-width:26rem;
-overflow-wrap:break-word}
-thead th{border-bottom:2px solid var(--rule);vertical-align:bottom;font-weight:600}tbody th{font-weight:500}
-.n{text-align:right;white-space:nowrap}thead .n{white-space:normal}.facts td{max-width:40rem}
-.bar{display:inline-block;height:.7em;min-width:1px;background:var(--c);border-radius:1px;vertical-align:middle}
-.track{display:inline-block;min-width:7rem;width:14rem}
-.heat td{text-align:right;border:1px solid var(--rule)}.heat .own{font-weight:700}
-.heat thead th{font-size:.8125rem;max-width:7rem}
-details{margin:.5rem 0}summary{cursor:pointer;color:var(--accent);padding:.2rem 0}
-.words{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:.6rem 1.5rem;margin:.6rem 0}
-.words dt{font-weight:600}.words dd{margin:.2rem 0 0}
-.chip{display:inline-block;background:var(--card);border:1px solid var(--rule);
-border-radius:.9rem;padding:0 .6rem;margin:0 .25rem .25rem 0;line-height:1.6}
-.example{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.8rem 1rem;margin:.8rem 0}
-.example h4{margin:0 0 .3rem;font-size:1rem}.example p{max-width:none}
-.text{white-space:normal;border-left:3px solid var(--rule);padding-left:.7rem}
-.text b{font-weight:600}.for{color:var(--s0)}.against{color:var(--s1)}
-.evidence{display:grid;grid-template-columns:minmax(0,max-content) max-content minmax(3rem,1fr);gap:.1rem .7rem;
-align-items:center;font-size:.9375rem;margin:.4rem 0;max-width:46rem}
-.evidence dt,.evidence dd{margin:0}.evidence .n{text-align:right}
-@media (max-width:40rem){body{font-size:15px}th,td{padding:.25rem .45rem}.track{min-width:4.5rem;width:7rem}
-.tiles{grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.5rem}.tiles b{font-size:1.25rem}
-tbody th small{display:block}tbody th{min-width:7rem}}
-@media print{:root{color-scheme:light;--ground:#ffffff;--card:#ffffff;--ink:#000000;--soft:#3d3d3d;--rule:#bbbbbb;
---accent:#005a94;--warn:#8a3b00;--warn-ground:#ffffff;--heat:0,114,178;
---s0:#0072b2;--s1:#b34d00;--s2:#00765a;--s3:#96407a;--s4:#6b5900;--s5:#525b66}
-nav{display:none}section{break-inside:auto}figure,tr,.example{break-inside:avoid}body{max-width:none;font-size:10pt}
-details:not([open]){display:none}.wide{overflow:visible}table{font-size:8.5pt;min-width:0}.track{min-width:3rem;width:7rem}
-h2,h3,h4,caption,thead{break-after:avoid}th,td{padding:.15rem .4rem}
-*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
-"""
+_TRAINING, _GIVEN = "training rows (leave-one-out)", "rows given"
+# With more classes the confusion matrix is replaced by a list of the most frequent confusions.
+_MAX_CLASSES = 12
+_MAX_CONFUSIONS = 15
+_MEASURES = {
+    "accuracy": ("accuracy", "share of correct predictions"),
+    "log_loss": ("log-loss", "mean of -log p(true class)"),
+    "brier": ("Brier score", "squared error of the probabilities"),
+    "ece": ("calibration error", "mean distance of probabilities from observed frequencies"),
+    "aurc": ("AURC", "mean error rate over all coverages"),
+}
+_DEFINITIONS = (
+    "<p>Precision: the share of correct predictions among those of a class. Recall: the share of the rows of a class "
+    "that is recognized. F1: the harmonic mean of both.</p>"
+)
+
+
+def evaluations_of(found: ModelReport) -> list[tuple[str, Evaluation]]:
+    """Return the evaluations with the names of the rows that they are based on."""
+    pairs = ((_TRAINING, found.reported.loo), (_GIVEN, None if found.given is None else found.given.report))
+    return [(name, report) for name, report in pairs if report is not None]
+
+
+def quality_section(found: ModelReport) -> str:
+    """Return the section with measures and confusions."""
+    reports = evaluations_of(found)
+    if not reports:
+        return section("quality", "Quality", f"<p>{_not_evaluated(found)}</p>")
+    parts = [_about(name, report) for name, report in reports]
+    parts += [_measures(reports), _DEFINITIONS]
+    for name, report in reports:
+        parts += [f"<h3>Classes, on {name}</h3>", _per_class(name, report), _confusion(name, report)]
+    return section("quality", "Quality", "".join(parts))
+
+
+def _not_evaluated(found: ModelReport) -> str:
+    return (
+        "This model was not evaluated: it keeps neither training rows nor an evaluation. "
+        + ("Construct it with <code>compute_loo=True</code>. " if not found.reported.evaluate else "")
+        + "Pass labeled rows that it was not trained on: <code>candide report MODEL --data rows.csv</code>, "
+        "or <code>model.report(path, X, y)</code>."
+    )
+
+
+def _about(name: str, report: Evaluation) -> str:
+    if name == _GIVEN:
+        return f"<p>Evaluated on the {report.n_rows:,} {name}.</p>"
+    return (
+        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored by a model without it. No test set is needed, "
+        "and the estimate is not optimistic.</p>"
+    )
+
+
+def _measures(reports: list[tuple[str, Evaluation]]) -> str:
+    pairs = (Column(head, True) for name, _ in reports for head in (name, "baseline"))
+    rows = [
+        [f"{words} <small>{meaning}</small>", *(cell for _, report in reports for cell in _measured(report, name))]
+        for name, (words, meaning) in _MEASURES.items()
+    ]
+    return table([Column("measure"), *pairs], rows, "Measures, with standard errors")
+
+
+def _measured(report: Evaluation, name: str) -> tuple[str, str]:
+    """Return a measure of the model, and of a baseline that knows the class frequencies only."""
+    if name == "accuracy":
+        return _measure(report, name), percent(majority_accuracy(report))
+    return _measure(report, name), _decimals(prior_log_loss(report)) if name == "log_loss" else ""
+
+
+def _measure(report: Evaluation, name: str) -> str:
+    value, error = getattr(report, name), getattr(report, f"{name}_error", None)
+    shares = name in ("accuracy", "ece", "aurc")
+    written = percent(value, 2) if shares else _decimals(value)
+    if error is None or not math.isfinite(error):
+        return written
+    return f"{written} ± {percent(error, 2) if shares else _decimals(error)}"
+
+
+def _decimals(value: float) -> str:
+    return f"{value:.4f}" if math.isfinite(value) else number(value)
+
+
+def _per_class(name: str, report: Evaluation) -> str:
+    heads = ("rows", "precision", "F1", "recall")
+    columns = [Column("class"), *(Column(head, True) for head in heads), Column("")]
+    lines = sorted(report.per_class.rows(), key=lambda row: -row[4])
+    rows = [
+        [user_text(label), number(weight), percent(precision), percent(f1), percent(recall), track(recall)]
+        for label, precision, recall, f1, weight in lines
+    ]
+    made = table(columns, rows, f"Classes, the largest first ({name})")
+    return made if len(rows) <= _MAX_CLASSES else details(f"All {len(rows):,} classes", made)
+
+
+def _confusion(name: str, report: Evaluation) -> str:
+    labels = report.per_class["class"].tolist()
+    if len(labels) < 2:
+        return ""
+    if len(labels) > _MAX_CLASSES:
+        return _top_confusions(name, report)
+    shares = report.confusion / np.maximum(report.confusion.sum(axis=1, keepdims=True), 1e-300)
+    head = "".join(f'<th scope="col">{user_text(label, 20)}</th>' for label in labels)
+    lines = zip(labels, report.confusion.tolist(), shares.tolist(), strict=True)
+    body = "".join(_heat_row(user_text(label, 30), row, part, own) for own, (label, row, part) in enumerate(lines))
+    return (
+        f'<div class="wide" tabindex="0" role="group" aria-label="Confusion matrix, {name}"><table class="heat">'
+        f"<caption>Confusion matrix ({name})</caption><thead>"
+        f'<tr><th scope="col">true ↓ predicted →</th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _heat_row(label: str, weights: list[float], shares: list[float], own: int) -> str:
+    cells = (_heat(*cell, k == own) for k, cell in enumerate(zip(weights, shares, strict=True)))
+    return f'<tr><th scope="row">{label}</th>{"".join(cells)}</tr>'
+
+
+def _heat(weight: float, share: float, own: bool) -> str:
+    # Light enough for the number on it to be readable.
+    shade = f' style="background:rgba(var(--heat),{0.45 * share:.3f})"' if share > 0 else ""
+    css = ' class="own"' if own else ""
+    written = f"{weight:,.0f}" if weight >= 1 else number(weight)
+    return f"<td{css}{shade}>{written}</td>"
+
+
+def _top_confusions(name: str, report: Evaluation) -> str:
+    found = report.confusions(_MAX_CONFUSIONS)
+    columns = [Column("true class"), Column("predicted"), Column("rows", True), Column("share of class", True)]
+    rows = [[user_text(true), user_text(answer), number(w), percent(s)] for true, answer, w, s in found.rows()]
+    if not rows:
+        return "<p>There are no confusions.</p>"
+    return table(columns, rows, f"The most frequent confusions ({name})")
+
+
+def calibration_section(found: ModelReport) -> str:
+    """Return the section with the reliability diagram and the risk-coverage curve."""
+    reports = evaluations_of(found)
+    if not reports or len(found.reported.labels) < 2:
+        return ""
+    lines = [*reports, *_uncorrected(found)]
+    best = reports[-1][1]
+    words = (
+        f"<p>Among the 80 % most confident predictions, {percent(risk_at(best, 0.8), 2)} are wrong, compared with "
+        f"{percent(risk_at(best, 1.0), 2)} of all predictions ({reports[-1][0]}).</p>"
+    )
+    return section(
+        "calibration",
+        "Calibration",
+        f'{words}<div class="pair">{reliability(lines)}{risk_coverage(reports)}</div>',
+    )
+
+
+def _uncorrected(found: ModelReport) -> list[tuple[str, Evaluation]]:
+    """Return the evaluation of the same rows without stacking and calibration, if there is one."""
+    lot = found.given if found.given is not None else found.training
+    if lot is None or lot.plain is None:
+        return []
+    return [("without stacking and calibration", lot.plain)]

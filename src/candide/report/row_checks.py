@@ -11,7 +11,7 @@ import numpy as np
 from ..data.columns import Column, Columns
 from ..families.columns.histogram import equal_frequency
 from ..families.table import TableFamily
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, Positions, TextRows
 from ..model.classifier import Classifier
 from ..statistics import Sample

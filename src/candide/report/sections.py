@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.explanation import Explanation
-from ..explain.showing import Bar, bars
+from ..explain.explanation import Bar, Explanation, bars
 from ..model.table import Table, objects
 from .charts import column_chart, model_of
 from .markup import Column, details, escape_text, facts, number, percent, section, table, track, user_text

@@ -1,8 +1,27 @@
-"""Sources of rows: files, folders, mailboxes, databases, as Arrow, in constant memory."""
+"""Sources of rows: memory, chunks, files, folders, mailboxes, databases, Dask and Spark."""
 
-from ..data.column_selection import Roles
-from .bad_rows import BadRow, BadRows
-from .opening import read
-from .source import Source
+from __future__ import annotations
 
-__all__ = ["BadRow", "BadRows", "Roles", "Source", "read"]
+from typing import TYPE_CHECKING
+
+from ..lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from .bad_rows import BadRow, BadRows
+    from .databases import fit_sql
+    from .opening import read
+    from .source import ArrowSource
+
+__all__ = ["ArrowSource", "BadRow", "BadRows", "fit_sql", "read"]
+
+# Readers import pyarrow, which takes longer than to fit a small table in memory.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "ArrowSource": "source",
+        "BadRow": "bad_rows",
+        "BadRows": "bad_rows",
+        "fit_sql": "databases",
+        "read": "opening",
+    },
+)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..data.column_types import check_declared
 from ..exceptions import ParameterError, SourceError, warn
+from ..model.source import RequestedRoles
 from .bad_rows import OnBadRow
 from .csv_reader import CsvReader
 from .database import DuckDBQuery, is_database_uri, open_database
@@ -28,8 +29,7 @@ from .json_reader import JsonArrayReader, JsonLinesReader
 from .mailbox import MailboxReader, is_email
 from .parquet import ArrowReader, ParquetReader
 from .reader import Reader
-from .role_inference import RequestedRoles
-from .source import Source
+from .source import ArrowSource
 from .text_files import Document, DocumentsReader, LinesReader
 
 # Their readers want a plain file.
@@ -49,7 +49,7 @@ def read(
     missing: Sequence[str] = (),
     on_bad_row: OnBadRow = "error",
     extensions: bool = False,
-) -> Source:
+) -> ArrowSource:
     """Rows from files, folders, mailboxes or databases of any size, a few megabytes at a time.
 
     Parameters
@@ -85,7 +85,7 @@ def read(
 
     Returns
     -------
-    Source
+    ArrowSource
 
     Examples
     --------
@@ -104,7 +104,7 @@ def read(
     requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     how = ReadOptions(check_format(format), encoding, tuple(missing), extensions)
     parts = _open_all([os.fspath(path) for path in paths], sql, how)
-    return Source(parts, requested, on_bad_row, check_declared(schema))
+    return ArrowSource(parts, requested, on_bad_row, check_declared(schema))
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..data.column_kinds import has_several_words, is_free_text
-from ..data.column_selection import Roles, did_you_mean, quote_names
+from ..data.column_selection import Roles, quote_names
 from ..data.factorize import Factorized
-from ..exceptions import InputError, ParameterError
+from ..exceptions import InputError
+from ..model.source import RequestedRoles
 
 # What a label is called; the first that a table has is it.
 _LABEL_NAMES = (
@@ -37,45 +36,6 @@ _TEXT_NAMES = frozenset(
 _MAX_CLASSES = 50
 # Up to so many rows, words alone tell a text: there cannot be many different ones.
 _SMALL_TABLE = 20
-
-
-@dataclass(frozen=True)
-class RequestedRoles:
-    """The roles given by the user."""
-
-    label: str | None = None
-    text: str | None = None
-    columns: tuple[str, ...] | None = None
-    weight: str | None = None
-
-    def check(self, names: Sequence[str]) -> None:
-        """Raise an error for unknown columns, and for a column with two roles."""
-        for role in ("label", "text", "weight"):
-            _check_name(f"{role}=", getattr(self, role), names)
-        for name in self.columns or ():
-            _check_name("columns=", name, names)
-        if self.text is not None and self.columns is not None:
-            raise ParameterError(
-                "text= and columns= are both given; text= is for one column of texts; pass one of them"
-            )
-        if self.label is not None and self.label in (self.text, self.weight, *(self.columns or ())):
-            raise ParameterError(
-                f"label={self.label!r} is also asked for as a column to learn from or as the weight; a label is one "
-                "thing; name another column"
-            )
-
-
-def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
-    if name is None or name in names:
-        return
-    hint = did_you_mean(name, names, "pass one of these")
-    raise InputError(f"{role} names a column {name!r}, but the columns are {', '.join(map(repr, names))}; {hint}")
-
-
-def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
-    """Raise an error if a type is declared of a column that is not there."""
-    for name in declared:
-        _check_name("schema=", name, names)
 
 
 def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = False, name: str = "the source") -> Roles:

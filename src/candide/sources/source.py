@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from queue import Full, Queue
 from threading import Event, Thread
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ..data.arrow_batches import Groups, cells, labelled_cells, needed
 from ..data.column_selection import Roles
 from ..data.column_types import check_declared
+from ..exceptions import InputError
+from ..model.source import Chunk, RequestedRoles, Source, check_names
 from ..printable import printable
 from .bad_rows import BadRows, OnBadRow
 from .reader import Reader, ReadProgress, cast_batch, check_columns, rebatch, schema_fingerprint, union_schema
-from .role_inference import RequestedRoles, check_names, infer_roles, label_by_name
+from .role_inference import infer_roles, label_by_name
 
 # Of so many files the types are looked at before the first row is read; of others when their turn comes.
 _MAX_CHECKED = 100
 # Rows that tell which column is the label.
 _INFERENCE_ROWS = 10_000
+# Rows among which a value is searched for columns that have none in the first rows.
+_MAX_SEARCHED = 1_000_000
 
 
-class Source:
+class ArrowSource(Source):
     """Rows from files, folders, mailboxes or a query, in their order; made by :func:`candide.read`.
 
     Every pass begins anew and holds a batch or two. What is read is what was there when the source was opened: its
     columns and types are those of then.
     """
+
+    can_resume = True
+    requested: RequestedRoles
 
     def __init__(
         self,
@@ -37,9 +48,12 @@ class Source:
         on_bad_row: OnBadRow = "error",
         declared: Mapping[str, str] | None = None,
     ) -> None:
-        self._requested, self._on_bad_row, self._given_parts = requested, on_bad_row, parts
+        self.requested, self._on_bad_row, self._given_parts = requested, on_bad_row, parts
         self._declared = dict(declared or {})
-        self._progress = ReadProgress(BadRows(on_bad_row))
+        # Rows and bytes of the first batch of the columns that are read.
+        self._first_size: tuple[int, int] | None = None
+        # In a list, which copies with other roles share.
+        self._last_pass = [ReadProgress(BadRows(on_bad_row))]
         names = parts[0].schema.names
         requested.check(names)
         check_names(self._declared, names)
@@ -48,31 +62,36 @@ class Source:
 
     def _set_types(self, label: str | None) -> None:
         """Decide names and types of the columns. A label of a text format is a text, as it is written."""
-        texts = [label] if label and all(part.is_text_format for part in self._given_parts) else []
-        parts = self._given_parts
+        self._label, parts = label, self._given_parts
+        texts = [label] if label and self._is_text_format() else []
         #: Names and types of the columns.
         self.schema = union_schema(parts[:_MAX_CHECKED], {**dict.fromkeys(texts, "str"), **self._declared})
         self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
 
-    def with_types(self, schema: Mapping[str, str] | None, *, of_texts: bool = False) -> Source:
-        """Return the same rows with declared types of some columns; of a text format alone, if ``of_texts``.
-
-        Names that the source does not have are left out.
-        """
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> Self:
         declared = {name: kind for name, kind in check_declared(schema).items() if name in self.names}
-        skipped = of_texts and not all(part.is_text_format for part in self._given_parts)
-        if skipped or not declared.items() - self._declared.items():
+        if (of_texts and not self._is_text_format()) or not declared.items() - self._declared.items():
             return self
-        return Source(self._given_parts, self._requested, self._on_bad_row, {**self._declared, **declared})
+        other = copy.copy(self)
+        other._declared, other._first_size = {**declared, **self._declared}, None
+        other._set_types(self._label)
+        return other
+
+    def _is_text_format(self) -> bool:
+        return all(part.is_text_format for part in self._given_parts)
 
     def __repr__(self) -> str:
         places = self._parts[0].name if len(self._parts) == 1 else f"{len(self._parts)} places"
         return printable(f"Source({places}, columns {', '.join(self.names)})")
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> list[str]:  # type: ignore[override]
         """The names of the columns."""
         return list(self.schema.names)
+
+    @property
+    def _progress(self) -> ReadProgress:
+        return self._last_pass[0]
 
     @property
     def n_bytes(self) -> int | None:
@@ -100,20 +119,78 @@ class Source:
         return schema_fingerprint(self.schema)
 
     @cached_property
-    def roles(self) -> Roles:
+    def roles(self) -> Roles:  # type: ignore[override]
         """The roles of columns, as given or inferred from the first rows."""
         name = self._parts[0].name if len(self._parts) == 1 else "the source"
-        roles = infer_roles(self._requested, self.head(_INFERENCE_ROWS), self._describes_texts(), name)
+        roles = infer_roles(self.requested, self.first_rows(_INFERENCE_ROWS), self._describes_texts(), name)
         self._set_types(roles.label)
         return roles
+
+    def with_roles(self, roles: Roles) -> Self:
+        other = copy.copy(self)
+        other.roles = roles
+        other._first_size = None
+        if roles.label and roles.label != self._label:
+            other._set_types(roles.label)
+        return other
+
+    def head(self, n: int) -> Chunk:
+        """Return first rows with a label. For columns without a value in them, later rows are read too."""
+        found: list[pa.RecordBatch] = []
+        n_rows, n_passed, empty = 0, 0, set(self.roles.columns)
+        for batch in self._quiet_pass(needed(self.roles)):
+            n_passed += len(batch)
+            self._note_size(batch)
+            if n_rows >= n:
+                # Enough rows: only those that have a value where there was none before.
+                batch = batch.filter(_has_value(batch, empty))
+            kept = batch.filter(_counts(batch, self.roles)).slice(0, n)
+            if len(kept):
+                found.append(kept)
+                n_rows += len(kept)
+                empty -= {name for name in empty if kept.column(name).null_count < len(kept)}
+            if n_rows >= n and (not empty or n_passed >= _MAX_SEARCHED):
+                break
+        if not found:
+            raise self._no_rows_error(n_passed)
+        return self._chunk(pa.concat_batches(found))
+
+    def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
+        roles = self.roles
+        groups = Groups(n_bytes, self._group_rows(n_bytes))
+        for batch in groups.of(self.to_batches(start, needed(roles))):
+            yield self._chunk(batch)._replace(name=f"rows from {start + 1:,} on", may_be_empty=True)
+            start += batch.num_rows
+            del batch
+
+    def _chunk(self, batch: pa.RecordBatch) -> Chunk:
+        if not self.roles.label:
+            return Chunk(cells(batch, self.roles))
+        rows = labelled_cells(batch, self.roles)
+        return Chunk(rows.X, rows.y, rows.weight, n_unlabeled=batch.num_rows - rows.n_rows)
+
+    def _group_rows(self, n_bytes: int) -> int:
+        """Return the number of rows of a batch, by the first ones: wherever a pass begins, batches end alike."""
+        if self._first_size is None:
+            self._note_size(next(self._quiet_pass(needed(self.roles)), None))
+        n_first, n_first_bytes = self._first_size or (1, n_bytes)
+        return max(1, n_bytes * n_first // max(1, n_first_bytes))
+
+    def _note_size(self, batch: pa.RecordBatch | None) -> None:
+        if self._first_size is None and batch is not None:
+            self._first_size = batch.num_rows, batch.nbytes
+
+    def _no_rows_error(self, n_rows: int) -> InputError:
+        what = f"the columns {', '.join(self.names)} and no rows" if not n_rows else f"{n_rows:,} rows without a label"
+        return InputError(f"the source has {what}; expected at least one labeled row; check the source and the label")
 
     def _describes_texts(self) -> bool:
         return all(part.is_texts for part in self._parts)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return self.batches()
+        return self.to_batches()
 
-    def batches(self, skip: int = 0, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    def to_batches(self, skip: int = 0, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield batches from the beginning, of up to 8 MB, or one row if that is larger.
 
         Parameters
@@ -123,14 +200,18 @@ class Source:
         columns : sequence of str, optional
             These columns alone; a file is then not read in full where its format allows it.
         """
-        progress = self._progress = ReadProgress(BadRows(self._on_bad_row))
+        progress = self._last_pass[0] = ReadProgress(BadRows(self._on_bad_row))
         return prefetch(self._pass(progress, skip, list(columns or self.names)))
 
-    def head(self, n: int) -> pa.Table:
-        """Return the first rows."""
+    def _quiet_pass(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        """Yield batches of a pass that is not the last one, and notes no bad rows."""
         quiet = BadRows("error" if self._progress.bad_rows.are_errors else "skip")
+        return self._pass(ReadProgress(quiet), 0, names)
+
+    def first_rows(self, n: int) -> pa.Table:
+        """Return the first rows."""
         batches, n_rows = [], 0
-        for batch in self._pass(ReadProgress(quiet), 0, self.names):
+        for batch in self._quiet_pass(self.names):
             batches.append(batch.slice(0, n - n_rows))
             n_rows += len(batches[-1])
             if n_rows >= n:
@@ -139,7 +220,7 @@ class Source:
 
     def to_table(self) -> pa.Table:
         """Return all rows."""
-        return pa.Table.from_batches(list(self.batches()), self.schema)
+        return pa.Table.from_batches(list(self.to_batches()), self.schema)
 
     def _pass(self, progress: ReadProgress, skip: int, names: list[str]) -> Iterator[pa.RecordBatch]:
         schema = pa.schema([self.schema.field(name) for name in names])
@@ -160,6 +241,19 @@ class Source:
                 progress.finish(part.n_bytes)
         finally:
             progress.bad_rows.end()
+
+
+def _counts(batch: pa.RecordBatch, roles: Roles) -> pa.Array:
+    """Return for each row whether it has a label and a weight above 0."""
+    labeled = pc.invert(batch.column(roles.label).is_null(nan_is_null=True))
+    if roles.weight is None:
+        return labeled
+    return pc.and_(labeled, pc.fill_null(pc.not_equal(batch.column(roles.weight), 0), True))
+
+
+def _has_value(batch: pa.RecordBatch, names: set[str]) -> pa.Array:
+    """Return for each row whether one of these columns has a value."""
+    return functools.reduce(pc.or_, [batch.column(name).is_valid() for name in sorted(names)])
 
 
 def _total(sizes: list[int | None]) -> int | None:

@@ -181,6 +181,10 @@ class Spec(ABC):
         """Return rows and labels, where ``y`` may be the name of a column of ``X``."""
         return X, y
 
+    def declared_types(self) -> dict[Any, str]:
+        """Return the declared types of columns and of the label, by name."""
+        return {}
+
     def label_type(self, X: Any) -> str | None:
         """Return the declared type of the labels of rows ``X``; None if there is none."""
         return None

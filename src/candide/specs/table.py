@@ -106,6 +106,9 @@ class TableSpec(Spec):
         names = column_names(X)
         return check_declared(self.schema), tuple(range(as_2d_array(X).shape[1])) if names is None else names
 
+    def declared_types(self) -> dict[Any, str]:
+        return check_declared(self.schema)
+
     def label_type(self, X: Any) -> str | None:
         """Return the declared type of the label: of the one name that is no column of ``X``."""
         if not self.schema:

@@ -11,14 +11,14 @@ import numpy as np
 from ..data.texts import read_texts, read_vocabulary
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Bernoulli, Complement, Multinomial
-from ..families.terms import NO_LIMITS, WEIGHTINGS, FeatureSet, Limits, Weighting
+from ..families.feature_sets import NO_LIMITS, WEIGHTINGS, FeatureSet, Limits, Weighting
 from ..families.text import TextFamily
 from ..kernels.layouts import Array, TextRows
 from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 from ..priors import Beta, Dirichlet
 from ..stacking.refinement import word_features
-from ..statistics.token_counts import TokenCounts
+from ..statistics.texts import TokenCounts
 from .base import Previous, Spec
 from .bound import BoundSpec
 from .parameters import choice, flag, is_whole, number, whole_number

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..families.columns.losses import gain, log_shares
+from ..families.columns.histogram import gain, log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
 from ..kernels.threads import single_threaded_blas
 from .binning import TableBinning, merge_codes
 from .covariance import covariances, fit_coordinates
+from .dependence import one_dependence, two_dependence
 from .fourier_regression import fit_fourier_regressions
-from .one_dependence import one_dependence
 from .token_views import TextColumnView
 from .training_rows import TrainingRows, mean_row_weight
-from .two_dependence import two_dependence
 from .views import LabeledRows, View, tempered_loss
 from .weights import StackingWeights
 

@@ -16,7 +16,7 @@ from ..kernels.layouts import CHUNK_ROWS, Array, Floats, Positions
 from ..lazy_dataclass import dataclass
 from ..statistics import BlockMoments
 from ..statistics.base import remaining
-from .coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from .binning import ClippedCoordinates, Coordinates, RankCoordinates
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, ViewContributions, by_chunks
 
 # Columns that are training together at most, and cells of all classes' matrices.

@@ -13,8 +13,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.tables import PickTable
 from ..lazy_dataclass import dataclass
-from .binning import MergedCodes, merge_codes
-from .coordinates import RankCoordinates
+from .binning import MergedCodes, RankCoordinates, merge_codes
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows
 
 # Ridge on the variance of each rank, which is 1.

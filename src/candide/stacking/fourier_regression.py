@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..lazy_dataclass import dataclass
 from ..statistics.base import remaining

@@ -7,16 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..families.terms import FeatureSet
+from ..families.feature_sets import FeatureSet
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
-from ..kernels.tokens import TokenFeatures, TokenTables
+from ..kernels.tokens import TokenTables
 from ..kernels.vocabulary import Vocabulary
 from ..lazy_dataclass import dataclass
-from .folds import make_folds, rows_by_fold
 from .token_views import StackedTokenViews
-from .training_rows import TrainingRows, mean_row_weight
+from .training_rows import TrainingRows, make_folds, mean_row_weight, rows_by_fold
 
 # The length of the slope, in parts of the first, at which the search ends.
 _FLAT = 1e-4
@@ -142,7 +141,7 @@ class Refinement:
 
     def scores(self, data: TextRows, kernels: Kernels) -> Floats:
         """Return what is added to the stacked scores, ``(rows, classes)``."""
-        feature_sets = [TokenFeatures(feature_set.tokenizer, feature_set.coding) for feature_set in self.feature_sets]
+        feature_sets = [own.features for own in self.feature_sets]
         tables = [TokenTables(once=weights) for weights in self.weights]
         found = kernels.score_tokens(data.texts, feature_sets, tables, distinct=True)
         total = sum(np.asarray(part.once) for part in found)
@@ -202,11 +201,7 @@ def _tokens(likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels
         feature_set._replace(coding=Vocabulary(), fixed=True)
         for feature_set in word_features(likelihood.family.feature_sets)
     ]
-    found = kernels.count_tokens(
-        training.batch.data.texts,
-        [TokenFeatures(feature_set.tokenizer, feature_set.coding) for feature_set in chosen],
-        grow=True,
-    )
+    found = kernels.count_tokens(training.batch.data.texts, [own.features for own in chosen], grow=True)
     feature_sets, parts = [], []
     for feature_set, one in zip(chosen, found, strict=True):
         rows = one.rows.matrix()

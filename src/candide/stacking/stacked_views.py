@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 
 from ..data.columns import Columns
 from ..families import Batch
-from ..families.columns.losses import log_shares
+from ..families.columns.histogram import log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
-from ..kernels.hashing import Hashes
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, chunks
 from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
@@ -20,14 +21,12 @@ from ..statistics import Sample
 from .binning import TableBinning
 from .candidates import doubt, gained, make_views
 from .covariance import Covariance
-from .folds import make_folds
+from .dependence import UpdatedCounts
 from .fourier_regression import FourierRegression
-from .partial_rows import PartialWeights, draw_masks, fit_partial
 from .token_views import TextColumnView
-from .training_rows import TrainingRows, mean_row_weight, subsample_rows
-from .updated import UpdatedCounts
+from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
 from .views import LabeledRows, View
-from .weights import LEAST_SIZE, StackingWeights, fit_weights
+from .weights import LEAST_SIZE, PartialWeights, StackingWeights, draw_masks, fit_partial, fit_weights
 
 # Folds where rows are left out in blocks.
 _FOLDS = 10
@@ -179,59 +178,53 @@ class StackedViews:
         whole, rest = np.flatnonzero(~lacking), np.flatnonzero(lacking)
         if len(whole):
             out[whole] = self._complete(likelihood, data.take(whole), kernels)
-        marked = data.take(rest).with_absent(absent[rest])
-        out[rest] = self._incomplete(
-            likelihood, marked, self._share_given(likelihood, absent[rest]), log_prior, kernels
-        )
+        marked, share = data.take(rest).with_absent(absent[rest]), self._share_given(likelihood, absent[rest])
+        out[rest] = self._incomplete(likelihood, marked, share, log_prior, kernels)
         return out
+
+    def _complete(self, likelihood: TableLikelihood, data: Columns, kernels: Kernels) -> Floats:
+        bias = np.tile(self.weights.bias, (data.n_rows, 1))
+        return self._added_up(likelihood, data, bias, [(self.weights, None)], kernels)
 
     def _incomplete(
         self, likelihood: TableLikelihood, data: Columns, share: Floats, log_prior: Floats, kernels: Kernels
     ) -> Floats:
         """Return the scores of rows that have a ``share`` of the columns."""
-        partial = self.weights_for_partial_rows()
-        parts = [(replace(self.weights, weight=partial.near), share[:, None])]
-        parts.append((replace(self.weights, weight=partial.far), 1.0 - share[:, None]))
-        out = partial.biases(share, log_prior)
+        partial, near = self.weights_for_partial_rows(), share[:, None]
+        parts = [(replace(self.weights, weight=partial.near), near)]
+        parts.append((replace(self.weights, weight=partial.far), 1.0 - near))
+        return self._added_up(likelihood, data, partial.biases(share, log_prior), parts, kernels)
 
-        def add(view: int, scores: Floats) -> None:
+    def _added_up(
+        self, likelihood: TableLikelihood, data: Columns, out: Floats,
+        parts: Sequence[tuple[StackingWeights, Floats | None]], kernels: Kernels,
+    ) -> Floats:  # fmt: skip
+        """Add to ``out`` the scores of all views by each of the weights, times its factor for each row."""
+
+        def add(scores: Floats | None, factor: Floats | None) -> None:
+            if scores is not None:
+                out[:] += scores if factor is None else factor * scores
+
+        def add_view(view: int, scores: Floats) -> None:
             for weights, factor in parts:
-                part = weights.weighted(view, scores)
-                if part is not None:
-                    out[:] += factor * part
+                add(weights.weighted(view, scores), factor)
+
+        def is_used(view: int) -> bool:
+            return any(bool(weights.weight[view].any()) for weights, _ in parts)
 
         for weights, factor in parts:
-            out += factor * likelihood.added_up(data, weights.weighted, kernels, self.columns)
-        add(self.n_single, likelihood.added_up(data, lambda _, own: own, kernels, self.columns))
-        binned = self.binning.transform(data, kernels)
-        for i, view in enumerate(self.views, self.n_single + 1):
-            if self.is_used(i):
-                add(i, view.scores(binned, kernels))
-        for i, text in enumerate(self.texts, self._n_past):
-            if self.is_used(i):
-                add(i, text.scores(likelihood, data, kernels))
-        return out
-
-    def _complete(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:
-        out = likelihood.added_up(data, self.weights.weighted, kernels, self.columns)
-        out += self.weights.bias
-        if self.weights.weight[self.n_single].any():
-            together = likelihood.added_up(data, lambda _, own: own, kernels, self.columns)
-            self._add(out, self.n_single, together)
-        used = [(i, view) for i, view in enumerate(self.views, self.n_single + 1) if self.weights.weight[i].any()]
+            add(likelihood.added_up(data, weights.weighted, kernels, self.columns), factor)
+        if is_used(self.n_single):
+            add_view(self.n_single, likelihood.added_up(data, lambda _, own: own, kernels, self.columns))
+        used = [(i, view) for i, view in enumerate(self.views, self.n_single + 1) if is_used(i)]
         if used:
             binned = self.binning.transform(data, kernels)
             for i, view in used:
-                self._add(out, i, view.scores(binned, kernels))
+                add_view(i, view.scores(binned, kernels))
         for i, text in enumerate(self.texts, self._n_past):
-            if self.weights.weight[i].any():
-                self._add(out, i, text.scores(likelihood, data, kernels))
+            if is_used(i):
+                add_view(i, text.scores(likelihood, data, kernels))
         return out
-
-    def _add(self, total: Floats, view: int, scores: Floats) -> None:
-        part = self.weights.weighted(view, scores)
-        assert part is not None
-        total += part
 
     def combine(self, scores: Floats) -> Floats:
         """Return the weighted sum, ``(rows, classes)``, of the scores of all views, ``(views, rows, classes)``."""

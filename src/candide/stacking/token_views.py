@@ -13,8 +13,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
 from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
-from .folds import make_folds
-from .training_rows import TrainingRows, mean_row_weight, subsample_rows
+from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
 from .weights import StackingWeights, fit_weights
 
 if TYPE_CHECKING:
@@ -198,9 +197,7 @@ class TextColumnView:
         """Return the scores of learned rows, each left out; weights stay."""
         out, own = np.empty((len(batch.classes), batch.n_classes)), likelihood.texts[self.column]
         for begin, end, texts in chunks(batch.data.texts_at(self.column), _CHUNK):
-            weight = None if batch.weight is None else batch.weight[begin:end]
-            part = Batch(texts, batch.classes[begin:end], weight, batch.n_classes)
-            out[begin:end] = self._added_up(own.token_bin_left_out(part, kernels))
+            out[begin:end] = self._added_up(own.token_bin_left_out(batch.rows(begin, end, texts), kernels))
         return out
 
     def bin_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
-from .calibration.base import log_softmax
+from .calibration import log_softmax
 
 
 class FieldsOnlyPickle:

@@ -7,6 +7,14 @@ and each class has a bias:
 
     Σ_i weight_i · -log softmax(b + Σ_v w_v · F_vi)[class of i]
     + ½ Σ_v ridge_v (mean(w_v)² + TIE Σ_k (w_vk - mean(w_v))²) + ½ Σ_k (b_k - log share of class k)²
+
+Rows of which some columns are not given have other weights (``PartialWeights``): of two columns that share a message,
+one needs more weight when the other is not given. The weights change with the share s of the columns that are given,
+from ``near`` (almost all) to ``far`` (almost none), and the bias fades to the class prior:
+
+    scores = log prior + s (bias - log prior) + Σ_v (s near_v + (1 - s) far_v) · F_v
+
+Both are fitted on left-out rows of training with columns taken away at random.
 """
 
 from __future__ import annotations
@@ -127,12 +135,8 @@ def fit_weights_from(
     def value(point: Floats) -> tuple[float, Floats]:
         w, b = point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]
         total, slope = loss(np.matmul(w[:, None, :], shown)[:, 0] + (base + b[:, None] * factor), none)
-        away = w - begin
-        mean = away.mean(axis=0)
-        apart = away - mean
-        gradient = _over_rows(shown, slope) + ridge * (mean / n_classes + TIE * apart)
-        penalty = ridge @ (mean**2 + TIE * (apart**2).sum(axis=0)) + b @ b
-        return total + 0.5 * float(penalty), np.concatenate([gradient.ravel(), slope @ factor + b])
+        penalty, pull = _penalty(w - begin, b, ridge)
+        return total + penalty, np.concatenate([(_over_rows(shown, slope) + pull).ravel(), slope @ factor + b])
 
     curvature = _CURVATURE * np.broadcast_to(weight, (n_classes, n_rows))
     steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature @ factor**2 + 1.0)
@@ -161,11 +165,8 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[F
     def free(point: Floats) -> tuple[float, Floats]:
         w, b = point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]
         value, slope = loss(np.matmul(w[:, None, :], shown)[:, 0], b)
-        mean = w.mean(axis=0)
-        apart = w - mean
-        gradient = _over_rows(shown, slope) + ridge * (mean / n_classes + TIE * apart)
-        penalty = ridge @ (mean**2 + TIE * (apart**2).sum(axis=0)) + b @ b
-        return value + 0.5 * float(penalty), np.concatenate([gradient.ravel(), slope.sum(axis=1) + b])
+        penalty, pull = _penalty(w, b, ridge)
+        return value + penalty, np.concatenate([(_over_rows(shown, slope) + pull).ravel(), slope.sum(axis=1) + b])
 
     curvature = loss.curvature(np.matmul(w, shown), b)
     steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature.sum(axis=1) + 1.0)
@@ -224,6 +225,14 @@ class _Common:
     def _parts(self, point: Floats) -> tuple[Floats, Floats]:
         n_views = len(self.ridge)
         return point[:n_views], point[n_views:]
+
+
+def _penalty(weights: Floats, bias: Floats, ridge: Floats) -> tuple[float, Floats]:
+    """Return the penalty of weights ``(classes, views)`` and biases, and its gradient by the weights."""
+    mean = weights.mean(axis=0)
+    apart = weights - mean
+    value = ridge @ (mean**2 + TIE * (apart**2).sum(axis=0)) + bias @ bias
+    return 0.5 * float(value), ridge * (mean / len(weights) + TIE * apart)
 
 
 def _over_rows(shown: Floats, factor: Floats) -> Floats:
@@ -296,3 +305,93 @@ def _least(
     options = {"maxiter": _STEPS, "maxcor": _REMEMBERED, "ftol": gain, "gtol": slope}
     found = minimize(measured, start / unit, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return np.asarray(found.x * unit)
+
+
+# Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.
+_PATTERNS = 256
+_MOST_ROWS, _REPLICATES = 3_600, 8
+# Scores (views × rows × classes) that are held at once.
+_MOST_SCORES = 1 << 20
+_SEED = 20
+# Factor on the ridges of the far weights, which differ more from those of complete rows.
+_FAR_RIDGE = 0.1
+
+
+@dataclass(frozen=True)
+class PartialWeights:
+    """For each view and class a weight where almost all columns are given, and one where almost none is."""
+
+    near: Floats  # (views, classes)
+    far: Floats
+    bias: Floats  # (classes,) where almost all columns are given
+
+    def take(self, views: list[int]) -> PartialWeights:
+        """Return the weights of some views."""
+        return PartialWeights(self.near[views], self.far[views], self.bias)
+
+    def at(self, share: float) -> Floats:
+        """Return the weights of a row by the share of its columns that is given."""
+        return np.asarray(share * self.near + (1.0 - share) * self.far)
+
+    def biases(self, share: Floats, log_prior: Floats) -> Floats:
+        """``(rows, classes)``: the biases of rows with such shares of the columns."""
+        # Impossible classes are handled later.
+        known = np.where(np.isfinite(log_prior), log_prior, self.bias)
+        return np.asarray(known + share[:, None] * (self.bias - known))
+
+
+@dataclass(frozen=True)
+class Masks:
+    """Rows repeated several times, each time without some columns."""
+
+    rows: Array  # (cases,) places of rows
+    absent: Array  # bool (cases, columns)
+
+
+def draw_masks(n_rows: int, n_columns: int, n_scores: int) -> Masks:
+    """Sets of columns that are not given, from few to most; every row gets a set or two. Of a fixed seed.
+
+    ``n_scores`` is the number of views times that of classes.
+    """
+    rng = np.random.default_rng(_SEED)
+    share = (np.arange(_PATTERNS) + 0.5) / _PATTERNS
+    # At least one column is given, and one is not.
+    n_absent = np.clip(np.round(share * n_columns), 1, n_columns - 1).astype(np.int64)
+    place = np.argsort(rng.random((_PATTERNS, n_columns)), axis=1)
+    patterns = place < n_absent[:, None]
+    n_cases = min(_REPLICATES * n_rows, _MOST_ROWS, max(200, _MOST_SCORES // max(1, n_scores)))
+    cases = np.arange(n_cases)
+    rows = cases * n_rows // n_cases if n_cases <= n_rows else cases % n_rows
+    # Rows with the same absent columns are adjacent, so that views compute what depends on the set once.
+    return Masks(rng.permutation(rows), patterns[cases * _PATTERNS // n_cases])
+
+
+def fit_partial(
+    whole: StackingWeights,
+    views: Floats,
+    share: Floats,
+    classes: Array,
+    weight: Floats,
+    log_prior: Floats,
+    ridge: Floats,
+) -> PartialWeights:
+    """From weights for complete rows and left-out scores of rows without some columns, ``(views, rows, classes)``.
+
+    ``share`` is the share of columns that each row has. ``ridge`` holds the weights of each view for almost all columns
+    to those for complete rows, and more loosely those for almost none to the mean of these over the classes.
+    """
+    shown = np.stack([whole.standardized(v, scores).T for v, scores in enumerate(views)], axis=1)
+    start = PartialWeights(
+        whole.weight, np.repeat(whole.weight.mean(axis=1, keepdims=True), len(shown), axis=1), whole.bias
+    )
+    found = fit_weights_from(
+        np.concatenate([share * shown, (1.0 - share) * shown], axis=1),
+        start.biases(share, log_prior).T,
+        share,
+        np.concatenate([start.near, start.far]),
+        np.concatenate([ridge, _FAR_RIDGE * ridge]),
+        classes,
+        weight,
+    )
+    near, far = np.split(found[0], 2)
+    return PartialWeights(near, far, whole.bias + found[1])

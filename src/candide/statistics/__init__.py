@@ -8,8 +8,7 @@ from ..lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .base import Statistics
-    from .categories import CategoryCounts
-    from .counts import Counts
+    from .counts import CategoryCounts, Counts
     from .grid import Grid
     from .moments import BlockMoments, Moments
     from .sample import Sample
@@ -20,7 +19,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "BlockMoments": "moments",
-        "CategoryCounts": "categories",
+        "CategoryCounts": "counts",
         "Counts": "counts",
         "Grid": "grid",
         "Moments": "moments",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, runtime_checkable
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -48,8 +50,12 @@ class Statistics(Protocol):
     def reindex(self, positions: Array, size: int) -> Self:
         """Return statistics of ``size`` classes with class ``i`` at ``positions[i]`` (below 0: dropped)."""
 
-    def arrays(self) -> dict[str, Any]:
-        """Return the fields by name; ``from_arrays`` is the inverse."""
+
+class Exact:
+    """Statistics from which rows are subtracted without a loss of digits."""
+
+    def lost_digits(self, before: Any) -> bool:
+        return False
 
 
 def move_classes(values: Any, positions: Array, size: int) -> Any:
@@ -127,3 +133,42 @@ def remaining(before: Floats, removed: Floats | float) -> Floats:
     after = np.asarray(before - removed)
     np.copyto(after, 0.0, where=after <= ROUNDING * before)
     return after
+
+
+class Deferred:
+    """A base class of statistics whose fields are read when one of them is first used, if they are not given.
+
+    Then the object becomes one of the class ``plain``.
+    """
+
+    plain: ClassVar[type[Any]]
+
+    @classmethod
+    def deferred(cls, read: Callable[[], Mapping[str, Any]], **known: Any) -> Self:
+        """Return statistics of which ``read`` returns the fields that are not given, by name.
+
+        It is called once, or again after an error.
+        """
+        made = object.__new__(cls)
+        vars(made).update(known, read=read)
+        return made
+
+    def load(self) -> None:
+        """Read the fields, unless they have been read."""
+        names, read = {field.name for field in fields(self.plain)}, vars(self).get("read")
+        if read is not None:
+            vars(self).update({name: value for name, value in read().items() if name in names})
+        # A second thread may be in this method at the same time, so the order of these steps matters.
+        object.__setattr__(self, "__class__", self.plain)
+        for name in vars(self).keys() - names:
+            vars(self).pop(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in {field.name for field in fields(self.plain)}:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.load()
+        return object.__getattribute__(self, name)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        self.load()
+        return object.__reduce_ex__(self, protocol)

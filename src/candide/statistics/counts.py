@@ -1,18 +1,20 @@
-"""Weighted sums per class and column: presences, words, events."""
+"""Weights by class and column: sums of presences, words or events, and weights of categories."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..data.index import Index, canonical_labels, union_labels
 from ..exceptions import ForgetError
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
-from .base import as_dense, move_classes, never_learned, refuse_above, remaining, subtract
+from .base import Deferred, Exact, as_dense, move_classes, never_learned, refuse_above, remaining, subtract
 
 # Sums that grow are an array once one in so many cells is not 0, if these are not too many.
 _FILLED, _MOST_CELLS = 4, 1 << 24
@@ -21,7 +23,7 @@ _WORTH_PACKING = 1 << 12
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Exact):
     """``total[c, j]``: the weighted sum of column ``j`` over the rows of class ``c``.
 
     ``missing`` is the weight of missing cells, None where there are none. With ``presence`` a cell adds at most its
@@ -79,9 +81,6 @@ class Counts:
 
     without = forget
 
-    def lost_digits(self, before: Counts) -> bool:
-        return False
-
     def take(self, classes: Array) -> Counts:
         missing = None if self.missing is None else as_dense(self.missing[classes])
         return Counts(self.rows[classes], as_dense(self.total[classes]), missing, self.presence)
@@ -117,13 +116,6 @@ class Counts:
     def dense(self) -> Floats:
         """Return ``total`` as an array."""
         return as_dense(self.total)
-
-    def arrays(self) -> dict[str, Any]:
-        return {"rows": self.rows, "total": self.total, "missing": self.missing, "presence": self.presence}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> Counts:
-        return cls(**arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         # Sums of a few texts in a million buckets travel between machines: what is 0 need not.
@@ -237,35 +229,114 @@ class CompressedRows:
         return csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
 
-class StoredCounts(Counts):
+class StoredCounts(Deferred, Counts):
     """``Counts`` whose ``total`` is computed when first used."""
+
+    plain = Counts
 
     @classmethod
     def of(cls, counts: Counts, total: CompressedRows) -> StoredCounts:
         """Return counts whose table is computed later."""
-        stored = object.__new__(cls)
-        vars(stored).update({name: value for name, value in vars(counts).items() if name != "total"}, stored=total)
-        return stored
+        known = {name: value for name, value in vars(counts).items() if name != "total"}
+        return cls.deferred(lambda: {"total": total.table()}, **known, stored=total)
 
     @property
     def cells(self) -> Any:
         return vars(self).get("stored") or self.total
 
-    def load(self) -> None:
-        """Compute the table, if that was not done yet."""
-        stored = vars(self).get("stored")
-        if stored is not None:
-            vars(self)["total"] = stored.table()
-        # Also for a second thread, which may be in here too.
-        object.__setattr__(self, "__class__", Counts)
-        vars(self).pop("stored", None)
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "total":
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.load()
-        return object.__getattribute__(self, name)
+@dataclass(frozen=True)
+class CategoryCounts(Exact):
+    """``count[c, slot]``, where the slots of column ``j`` are those of ``labels[j]``, one after the other.
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        self.load()
-        return object.__reduce_ex__(self, protocol)
+    Only categories that were seen have a slot, so two summaries made apart agree after a merge whatever they met.
+    """
+
+    rows: Floats
+    labels: tuple[Array, ...]
+    count: Floats
+
+    @classmethod
+    def of(cls, rows: Floats, labels: tuple[Array, ...], count: Floats) -> CategoryCounts:
+        """Return statistics from counts that may have slots for unseen labels."""
+        seen = count.any(axis=0)
+        if seen.all():
+            return cls(rows, tuple(map(canonical_labels, labels)), count)
+        bounds = np.cumsum([len(column) for column in labels])[:-1]
+        kept = tuple(
+            canonical_labels(column[mask]) for column, mask in zip(labels, np.split(seen, bounds), strict=True)
+        )
+        return cls(rows, kept, count[:, seen])
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def offsets(self) -> Array:
+        return np.concatenate([[0], np.cumsum([len(column) for column in self.labels])]).astype(np.int64)
+
+    def column(self, j: int) -> Floats:
+        """Return the counts of one column, ``(classes, categories seen)``."""
+        return self.count[:, self.offsets[j] : self.offsets[j + 1]]
+
+    def observed(self) -> Floats:
+        """Return the weight of the cells that were not missing, ``(classes, columns)``."""
+        sums = [self.column(j).sum(axis=1) for j in range(len(self.labels))]
+        return np.stack(sums, axis=1) if sums else np.zeros((len(self.rows), 0))
+
+    def merge(self, other: CategoryCounts) -> CategoryCounts:
+        labels = tuple(map(union_labels, self.labels, other.labels))
+        a, b = self._spread(labels), other._spread(labels)
+        return CategoryCounts(self.rows + other.rows, labels, a + b)
+
+    def forget(self, other: CategoryCounts) -> CategoryCounts:
+        left = self.without(other)
+        return CategoryCounts.of(left.rows, left.labels, left.count)
+
+    def without(self, other: CategoryCounts) -> CategoryCounts:
+        rows = subtract(self.rows, other.rows, "the weight of a class")
+        for mine, theirs in zip(self.labels, other.labels, strict=True):
+            new = Index(theirs).positions_in(Index(mine)) < 0
+            if new.any():
+                unknown_value = theirs[new].tolist()[0]
+                raise ForgetError(
+                    f"these rows were never learned: category {unknown_value!r} is unknown to the model; nothing was "
+                    "changed; forget only rows that were learned"
+                )
+        after = CategoryCounts(
+            rows, self.labels, subtract(self.count, other._spread(self.labels), "the count of a category")
+        )
+        refuse_above(after.observed(), rows, self.rows, "the number of missing cells")
+        return after
+
+    def take(self, classes: Array) -> CategoryCounts:
+        return CategoryCounts(self.rows[classes], self.labels, self.count[classes])
+
+    def together(self) -> CategoryCounts:
+        return CategoryCounts(self.rows.sum(keepdims=True), self.labels, self.count.sum(axis=0, keepdims=True))
+
+    def only(self, j: int) -> CategoryCounts:
+        return CategoryCounts(self.rows, (self.labels[j],), self.column(j))
+
+    def discount(self, factor: float) -> CategoryCounts:
+        return CategoryCounts.of(self.rows * factor, self.labels, self.count * factor)
+
+    def reindex(self, positions: Array, size: int) -> CategoryCounts:
+        rows, count = move_classes(self.rows, positions, size), move_classes(self.count, positions, size)
+        return CategoryCounts.of(rows, self.labels, count)
+
+    def _spread(self, labels: tuple[Array, ...]) -> Floats:
+        """Return the counts in the slots of other labels, which must contain these."""
+        if all(len(mine) == len(theirs) for mine, theirs in zip(self.labels, labels, strict=True)):
+            return self.count
+        begin = np.concatenate([[0], np.cumsum([len(column) for column in labels])])
+        slots = [
+            begin[j] + Index(mine).positions_in(Index(theirs))
+            for j, (mine, theirs) in enumerate(zip(self.labels, labels, strict=True))
+        ]
+        places = np.concatenate(slots)
+        assert (places >= np.repeat(begin[:-1], np.diff(self.offsets))).all(), "a label lost its place"
+        out = np.zeros((len(self.rows), begin[-1]))
+        out[:, places] = self.count
+        return out

@@ -10,7 +10,7 @@ from ..kernels import Kernels, grid_cells
 from ..kernels.grid_cells import Keys
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..lazy_dataclass import dataclass
-from .base import move_classes, refuse_above, subtract
+from .base import Exact, move_classes, refuse_above, subtract
 
 # Occupied cells of a binade, over all classes, beyond which they pair up.
 CELLS_PER_BINADE = 1024
@@ -25,7 +25,7 @@ class Cells(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Exact):
     """Weight per class and cell, where cells are made of the leading bits of the numbers themselves.
 
     Numbers of one sign and exponent, a binade, share a cell if they differ in their last ``shift`` bits alone. At first
@@ -96,9 +96,6 @@ class Grid:
         refuse_above(after.observed(), rows, self.rows, "the number of missing cells")
         return after
 
-    def lost_digits(self, before: Grid) -> bool:
-        return False
-
     def take(self, classes: Array) -> Grid:
         return self._of(self.rows[classes], self._cells(), self.count[:, classes])
 
@@ -117,16 +114,6 @@ class Grid:
     def reindex(self, positions: Array, size: int) -> Grid:
         count = move_classes(self.count.T.tocsr(), positions, size).T.tocsr()
         return self._of(move_classes(self.rows, positions, size), self._cells(), count)._occupied()
-
-    def arrays(self) -> dict[str, Any]:
-        own = {"rows": self.rows, "offsets": self.offsets, "key": self.key, "shift": self.shift}
-        return own | {"weight": self.count.data, "classes": self.count.indices, "begins": self.count.indptr}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> Grid:
-        rest = dict(arrays)
-        stored = tuple(rest.pop(name) for name in ("weight", "classes", "begins"))
-        return cls(**rest, count=_sparse(stored, (len(rest["key"]), len(rest["rows"]))))
 
     def _of(self, rows: Floats, cells: grid_cells.Cells, count: Any) -> Grid:
         offsets = np.searchsorted(cells.column, np.arange(self.n_columns + 1))

@@ -24,7 +24,7 @@ from ..data.index import label_type
 from ..data.labeled_rows import is_unlabeled
 from ..exceptions import InputError
 from ..kernels import Kernels
-from ..kernels.hashing import Hashes, mix64
+from ..kernels.counting import Hashes, mix64
 from ..kernels.layouts import Array, Dense, Sparse, TextRows
 from .kept_rows import Kept, coded, column_at, doubles, is_numeric, parted
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Self
 
 import numpy as np
 
@@ -16,7 +16,26 @@ _IMPOSSIBLE = 2.0
 
 
 @dataclass(frozen=True)
-class Moments:
+class _ByClass:
+    """Weights, means and scatters; classes are the first axis."""
+
+    rows: Floats
+    weight: Floats
+    mean: Floats
+    scatter: Floats
+
+    def take(self, classes: Array) -> Self:
+        return type(self)(*(part[classes] for part in vars(self).values()))
+
+    def discount(self, factor: float) -> Self:
+        return type(self)(self.rows * factor, self.weight * factor, self.mean, self.scatter * factor)
+
+    def reindex(self, positions: Array, size: int) -> Self:
+        return type(self)(*(move_classes(part, positions, size) for part in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Moments(_ByClass):
     """``scatter`` is the sum of squared deviations from the class's mean. Merged by Chan's formula.
 
     >>> a = Moments(np.array([2.0]), np.array([[2.0]]), np.array([[1.0]]), np.array([[2.0]]))
@@ -24,11 +43,6 @@ class Moments:
     >>> a.merge(b).mean, a.merge(b).scatter
     (array([[2.]]), array([[8.]]))
     """
-
-    rows: Floats
-    weight: Floats
-    mean: Floats
-    scatter: Floats
 
     def merge(self, other: Moments) -> Moments:
         weight = self.weight + other.weight
@@ -67,21 +81,12 @@ class Moments:
     def n_columns(self) -> int:
         return int(self.mean.shape[1])
 
-    def take(self, classes: Array) -> Moments:
-        return Moments(*(part[classes] for part in self.arrays().values()))
-
     def together(self) -> Moments:
         weight, mean, variance = (part[None] for part in self.pooled())
         return Moments(self.rows.sum(keepdims=True), weight, mean, variance * weight)
 
     def only(self, j: int) -> Moments:
         return Moments(self.rows, self.weight[:, [j]], self.mean[:, [j]], self.scatter[:, [j]])
-
-    def discount(self, factor: float) -> Moments:
-        return Moments(self.rows * factor, self.weight * factor, self.mean, self.scatter * factor)
-
-    def reindex(self, positions: Array, size: int) -> Moments:
-        return Moments(*(move_classes(part, positions, size) for part in self.arrays().values()))
 
     def pooled(self) -> tuple[Floats, Floats, Floats]:
         """Return weight, mean and variance of each column over all classes together."""
@@ -92,13 +97,6 @@ class Moments:
         mean = first + (share * (self.mean - first)).sum(axis=0)
         within = np.divide(self.scatter.sum(axis=0), weight, out=np.zeros_like(weight), where=weight > 0)
         return weight, mean, within + (share * (self.mean - mean) ** 2).sum(axis=0)
-
-    def arrays(self) -> dict[str, Any]:
-        return {"rows": self.rows, "weight": self.weight, "mean": self.mean, "scatter": self.scatter}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> Moments:
-        return cls(**arrays)
 
 
 def refuse_scatter(before: Moments, removed: Moments, after: Moments) -> None:
@@ -115,8 +113,10 @@ def refuse_scatter(before: Moments, removed: Moments, after: Moments) -> None:
 
 
 @dataclass(frozen=True)
-class BlockMoments:
-    """``scatter`` is the sum of (x - mean)(x - mean)ᵀ over the rows of a class. Merged by Chan's formula.
+class BlockMoments(_ByClass):
+    """``scatter`` is the sum of (x - mean)(x - mean)ᵀ over the rows of a class, ``(classes, columns, columns)``.
+
+    Merged by Chan's formula. ``rows`` and ``weight`` have one number per class, ``mean`` one per class and column.
 
     Rows with a missing cell count in ``rows`` alone: ``weight``, ``mean`` and ``scatter`` are of the complete ones.
 
@@ -128,11 +128,6 @@ class BlockMoments:
     array([[[2., 4.],
             [4., 8.]]])
     """
-
-    rows: Floats  # (classes,)
-    weight: Floats  # (classes,)
-    mean: Floats  # (classes, columns)
-    scatter: Floats  # (classes, columns, columns)
 
     @classmethod
     def observe(cls, values: Floats, classes: Positions, weight: Floats | None, n_classes: int) -> BlockMoments:
@@ -186,9 +181,6 @@ class BlockMoments:
         now, then = (np.diagonal(part.scatter, axis1=1, axis2=2) for part in (self, before))
         return bool(((now <= 1e-4 * then) & (then > 0) & (self.weight > 0)[:, None]).any())
 
-    def take(self, classes: Array) -> BlockMoments:
-        return BlockMoments(*(part[classes] for part in self.arrays().values()))
-
     def together(self) -> BlockMoments:
         weight = self.weight.sum()
         share = self.weight / weight if weight > 0 else np.zeros_like(self.weight)
@@ -201,19 +193,6 @@ class BlockMoments:
 
     def only(self, j: int) -> BlockMoments:
         return BlockMoments(self.rows, self.weight, self.mean[:, [j]], self.scatter[:, [j]][:, :, [j]])
-
-    def discount(self, factor: float) -> BlockMoments:
-        return BlockMoments(self.rows * factor, self.weight * factor, self.mean, self.scatter * factor)
-
-    def reindex(self, positions: Array, size: int) -> BlockMoments:
-        return BlockMoments(*(move_classes(part, positions, size) for part in self.arrays().values()))
-
-    def arrays(self) -> dict[str, Any]:
-        return {"rows": self.rows, "weight": self.weight, "mean": self.mean, "scatter": self.scatter}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> BlockMoments:
-        return cls(**arrays)
 
 
 def _moments(values: Floats, weight: Floats) -> tuple[float, Floats, Floats]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..data.columns import Columns
-from ..kernels.hashing import Hashes
-from ..kernels.layouts import Array, Dense, Floats, Positions, Sparse, TextRows
+from ..kernels.counting import Hashes
+from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
-from .base import ROUNDING, move_classes, never_learned, refuse_above, subtract
+from .base import ROUNDING, Deferred, move_classes, never_learned, refuse_above, subtract
 from .duplicates import Observations, observations
 from .hashing import ABOVE_ALL, group_of, in_groups, row_hashes
-from .kept_rows import Kept, MixedRows, joined, may_change, row_bytes, stored, with_rows, without_rows
+from .kept_rows import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
 
 # Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.
 _FORESIGHT = 1.25
@@ -268,32 +268,16 @@ class Sample:
         rows = move_classes(self.rows, positions, size)
         return _within_budget(rows, threshold, self.budget, entries, self.data, self.grouped)
 
-    def arrays(self) -> dict[str, Any]:
-        cells: dict[str, Any]
-        if isinstance(self.data, TextRows):
-            cells = dict(self.data.arrays())
-        elif isinstance(self.data, MixedRows):
-            cells = {"values": self.data.cells.values, "texts": self.data.texts}
-        elif isinstance(self.data, Sparse):
-            own_cells = ("values", "indptr", "indices", "n_columns")
-            cells = {name: getattr(self.data, name) for name in own_cells}
-        else:
-            cells = {"values": self.data.values}
-        own: dict[str, Any] = {"rows": self.rows, "threshold": self.threshold, "budget": self.budget}
-        if self.grouped:
-            own["grouped"] = True
-        return own | self.entries._asdict() | cells
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> Sample:
-        rest = dict(arrays)
-        rows, threshold, budget = rest.pop("rows"), rest.pop("threshold"), rest.pop("budget")
-        entries = Entries._make(rest.pop(name) for name in Entries._fields)
-        grouped, texts = rest.pop("grouped", False), rest.pop("texts", None)
-        if texts is not None:
-            return cls(rows, threshold, budget, entries, MixedRows(Dense.of(**rest), texts), grouped)
-        kind = TextRows.packed if "utf8" in rest else Sparse if "indptr" in rest else Dense.of
-        return cls(rows, threshold, budget, entries, kind(**rest), grouped)
+class DeferredSample(Deferred, Sample):
+    """A ``Sample`` that stays in the model file until it is used."""
+
+    plain = Sample
+
+    @property
+    def is_empty(self) -> bool:
+        """False, because only large samples are deferred."""
+        return False
 
 
 def _class_weight(classes: Positions, weight: Floats, n_classes: int) -> Floats:

@@ -15,8 +15,7 @@ from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
 from .base import Statistics, as_dense, move_classes
-from .categories import CategoryCounts
-from .counts import Counts
+from .counts import CategoryCounts, Counts
 from .grid import Grid
 from .moments import Moments
 from .texts import TextStatistics
@@ -140,21 +139,6 @@ class TableStatistics:
         counted = CategoryCounts(self.rows, labels, count[0])
         texts = (self.texts[self.place(j)],) if self.kinds[j] == "text" else ()
         return TableStatistics(self.rows, self.squares, (self.names[j],), (self.kinds[j],), *own, counted, texts=texts)
-
-    def arrays(self) -> dict[str, Any]:
-        own = {
-            "rows": self.rows,
-            "squares": self.squares,
-            "names": self.names,
-            "kinds": self.kinds,
-            "blocks": self.blocks,
-            "texts": self.texts,
-        }
-        return own | {name: getattr(self, name) for name in ("moments", "grid", "categories")}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Any]) -> TableStatistics:
-        return cls(**arrays)
 
 
 def join_kinds(names: tuple[Any, ...], a: tuple[Kind, ...], b: tuple[Kind, ...]) -> tuple[Kind, ...]:

@@ -17,8 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .checksum import verify_checksum
-from .container import Header, header_end, parse_header, parse_trees
+from .container import Header, header_end, parse_header, parse_trees, verify_checksum
 from .errors import InvalidContent, model_file_errors, require
 
 if TYPE_CHECKING:

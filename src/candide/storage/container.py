@@ -2,20 +2,20 @@
 
 Eight bytes for the length of the header, the header (JSON: for each array its type, shape and offsets, and strings
 under ``__metadata__``), then the arrays. Arrays of larger types come first and the header is padded, so every array is
-aligned.
+aligned. The checksum is SHA-256 of all bytes, with zeros in place of the digits of the checksum itself.
 
 Importing this module does not import NumPy: files are opened before NumPy is imported.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..exceptions import ModelFileError
-from .checksum import CHECKSUM, ZEROS, checksum_of, start_checksum, verify_checksum
 from .errors import NOT_A_MODEL, InvalidContent, require
 
 if TYPE_CHECKING:
@@ -209,3 +209,33 @@ def array_from(header: Header, name: str, data: memoryview) -> Array:
         is_boolean = bool(np.frombuffer(data, dtype=np.uint8).max() <= 1)
         require(is_boolean, f"the array {name!r:.60} contains Boolean values other than 0 and 1")
     return np.frombuffer(data, dtype=dtype).reshape(shape)
+
+
+# The name of the checksum in the metadata, and the digits in its place while it is computed.
+CHECKSUM = "checksum"
+ZEROS = "0" * hashlib.sha256().digest_size * 2
+
+
+def checksum_of(parts: Iterable[bytes | memoryview]) -> str:
+    """Return the checksum of a file that is written, given its bytes with ``ZEROS`` in place of the checksum."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def stored_checksum(metadata: Mapping[str, str]) -> str:
+    """Return the checksum that a file contains."""
+    stored = metadata.get(CHECKSUM, "")
+    require(len(stored) == len(ZEROS), "it has no checksum")
+    return stored
+
+
+def start_checksum(head: bytes, metadata: Mapping[str, str]) -> Any:
+    """Return the ``hashlib`` object after the head of a file, which ends where the arrays begin."""
+    return hashlib.sha256(head.replace(stored_checksum(metadata).encode(), ZEROS.encode(), 1))
+
+
+def verify_checksum(computed: str, metadata: Mapping[str, str]) -> None:
+    """Raise ``InvalidContent`` unless a computed checksum equals the stored one."""
+    require(computed == stored_checksum(metadata), "its checksum does not match its content")

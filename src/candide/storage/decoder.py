@@ -19,7 +19,7 @@ from ..model.table import Table
 from ..statistics.counts import CompressedRows, Counts, StoredCounts
 from .errors import InvalidContent, require
 from .registry import CLASSES, class_named, field_types, matches_type
-from .validation.predicates import are_offsets, is_canonical
+from .validation import are_offsets, is_canonical
 
 if TYPE_CHECKING:
     from ..kernels import _core
@@ -263,10 +263,6 @@ def _array(decoder: Decoder, tree: Tree, path: str) -> Array:
     return tensor.T if tree.get("flipped") else tensor
 
 
-def _symmetric(decoder: Decoder, tree: Tree, path: str) -> Array:
-    return decoder.symmetric(tree, path)
-
-
 def _full_matrix(half: Array, path: str) -> Array:
     size = isqrt(2 * half.size)
     require(half.ndim == 1 and size * (size + 1) == 2 * half.size, f"{path} is not half of a square matrix")
@@ -325,10 +321,6 @@ def _sparse(decoder: Decoder, tree: Tree, path: str) -> Any:
     return decoder.sparse(tree, path).table()
 
 
-def _vocabulary(decoder: Decoder, tree: Tree, path: str) -> Vocabulary:
-    return decoder.vocabulary(tree, path)
-
-
 def _text_rows(decoder: Decoder, tree: Tree, path: str) -> TextRows:
     utf8, offsets = decoder.strings(tree, path)
     missing = decoder.tensor(tree, "missing", path, "b")
@@ -351,12 +343,12 @@ _DECODERS: dict[str, Callable[[Decoder, Tree, str], Any]] = {
     "time": _datetime,
     "timedelta": _timedelta,
     "array": _array,
-    "symmetric": _symmetric,
+    "symmetric": Decoder.symmetric,
     "times": _times,
     "characters": _characters,
     "bytes": _bytes,
     "objects": _objects,
     "sparse table": _sparse,
-    "vocabulary": _vocabulary,
+    "vocabulary": Decoder.vocabulary,
     "text rows": _text_rows,
 }

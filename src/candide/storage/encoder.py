@@ -16,10 +16,9 @@ from ..exceptions import ModelFileError
 from ..kernels.layouts import Array, TextRows
 from ..kernels.vocabulary import Vocabulary
 from ..model.table import Table
-from ..statistics.counts import StoredCounts
-from .deferred_sample import DeferredSample
+from ..statistics.base import Deferred
 from .registry import name_of
-from .validation.predicates import max_columns
+from .validation import max_columns
 
 # A tree: None, Boolean values, numbers, strings, lists (which stand for tuples), and dicts whose "$" names their type.
 Tree = Any
@@ -52,7 +51,7 @@ class Encoder:
             return _text(value, path) if isinstance(value, str) else value
         if isinstance(value, (int, float)) and not isinstance(value, np.generic):
             return _number(value)
-        if isinstance(value, (StoredCounts, DeferredSample)):
+        if isinstance(value, Deferred):
             value.load()
         name = name_of(type(value))
         if name is not None:
@@ -122,10 +121,6 @@ def _scalar(_: Encoder, value: np.generic, path: str) -> Tree:
     if value.dtype.kind not in "biuf" or value.dtype.itemsize > _MAX_ITEMSIZE:
         raise _cannot_be_stored(value, path)
     return {"$": "scalar", "dtype": value.dtype.name, "value": _number(value.item())}
-
-
-def _tuple(encoder: Encoder, value: tuple[Any, ...], path: str) -> Tree:
-    return encoder.items(value, path)
 
 
 def _list(encoder: Encoder, value: list[Any], path: str) -> Tree:
@@ -258,7 +253,7 @@ _ENCODERS: dict[Any, Callable[[Encoder, Any, str], Tree]] = {
     np.ndarray: _array,
     Vocabulary: _vocabulary,
     TextRows: _text_rows,
-    tuple: _tuple,
+    tuple: Encoder.items,
     list: _list,
     dict: _dict,
     set: _set,

@@ -22,10 +22,9 @@ import numpy as np
 from ..kernels.layouts import Array
 from ..printable import printable_json
 from .container import CURRENT_VERSION, DTYPE_NAMES, DTYPES, TREES
-from .content import Content, EncodedContent, decoding_errors
+from .content import Content, EncodedContent, decoding_errors, upgrade
 from .encoder import Tree
 from .errors import NOT_A_MODEL, require
-from .versions import upgrade
 
 Entry = dict[str, Any]
 

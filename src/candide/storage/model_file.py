@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from ..kernels.layouts import Array
 from .background_reader import BackgroundReader
@@ -20,13 +20,12 @@ from .container import (
     parse_file,
     parse_trees,
 )
-from .content import Content, EncodedContent, decoding_errors
+from .content import Content, EncodedContent, decoding_errors, upgrade
 from .decoder import Decoder
 from .validation.model import check_deferred_sample
-from .versions import upgrade
 
-if TYPE_CHECKING:
-    from ..statistics import Sample
+# The path of the training rows in the tree of a model.
+_SAMPLE = "model.state.sample"
 
 
 def write_model(path: str | os.PathLike[str], content: Content) -> None:
@@ -79,18 +78,18 @@ def _decoded(reader: BackgroundReader, encoded: EncodedContent) -> Content:
     file, deferred = reader.file, reader.deferred
     if not deferred:
         return encoded.decode(vocabulary=reader.vocabulary)
-    from .deferred_sample import SAMPLE_PATH, DeferredSample
+    from ..statistics.sample import DeferredSample
 
-    def read() -> Sample:
+    def read() -> dict[str, Any]:
         with decoding_errors(f"the training rows of {reader.path} cannot be used"):
             arrays = {name: array_from(file.header, name, data) for name, data in file.read_deferred(deferred).items()}
             decoder = Decoder({**encoded.arrays, **arrays}, required=arrays)
-            sample = decoder.value(encoded.parts["state"]["sample"], SAMPLE_PATH)
+            sample = decoder.value(encoded.parts["state"]["sample"], _SAMPLE)
             decoder.require_all_used()
             check_deferred_sample(content, sample)
-            return cast("Sample", sample)
+            return dict(vars(sample))
 
-    content = encoded.decode({SAMPLE_PATH: DeferredSample.from_reader(read)}, reader.vocabulary)
+    content = encoded.decode({_SAMPLE: DeferredSample.deferred(read)}, reader.vocabulary)
     return content
 
 

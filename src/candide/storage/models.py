@@ -40,7 +40,7 @@ def save_model(model: Model, path: str | os.PathLike[str], *, rows: bool = False
     The file is written under another name and renamed: whatever happens, there is the old file or the new one.
     ``Model.for_file`` comes before.
     """
-    from . import write_model
+    from .model_file import write_model
 
     if rows:
         made = model.classifier.resolved(compute_loo=model.spec.compute_loo is not False)
@@ -51,28 +51,28 @@ def save_model(model: Model, path: str | os.PathLike[str], *, rows: bool = False
 
 def save_checkpoint(model: Model, path: str | os.PathLike[str], note: dict[str, Any]) -> None:
     """Write a model that is being trained, with a note; nothing is fitted for it."""
-    from . import write_model
+    from .model_file import write_model
 
     write_model(path, content_of(model, note))
 
 
 def load_model(path: str | os.PathLike[str], *, mmap: bool = False) -> Model:
     """Read a model from a file. ``mmap``: map the file into memory."""
-    from . import read_model
+    from .model_file import read_model
 
     return model_of(read_model(path, mmap=mmap), path)
 
 
 def load_from(reader: BackgroundReader) -> Model:
     """Return the model in a file that is being read."""
-    from . import content_of as stored_in
+    from .model_file import content_of as stored_in
 
     return model_of(stored_in(reader), reader.path)
 
 
 def note_of(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the note of a checkpoint."""
-    from . import read_model
+    from .model_file import read_model
 
     note: dict[str, Any] = read_model(path).parts.get("note") or {}
     return note
@@ -80,14 +80,14 @@ def note_of(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def dump_lines(model: Model, *, rows: bool) -> Iterator[str]:
     """Return the model as lines of JSON, each with its end."""
-    from . import to_json_lines
+    from .json_form import to_json_lines
 
     return iter(to_json_lines(content_of(model if rows else without_rows(model))))
 
 
 def load_lines(lines: Iterable[str], name: str) -> Model:
     """Return the model that was dumped as these lines; ``name``: of their file, for errors."""
-    from . import from_json_lines
+    from .json_form import from_json_lines
 
     return model_of(from_json_lines(lines, name), name)
 
@@ -106,7 +106,7 @@ def without_rows(model: Model) -> Model:
 
 def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
     """Return what is stored of a model."""
-    from . import Content, Provenance
+    from .content import Content, Provenance
 
     spec, schema = model.spec, model.schema
     settings = spec.given

@@ -8,7 +8,7 @@ import numpy as np
 
 from candide.data.columns import Column
 from candide.families.columns.base import CodedColumn
-from candide.families.columns.losses import size_kept
+from candide.families.columns.histogram import size_kept
 from candide.kernels.layouts import Array, Floats, Positions
 from candide.statistics import Moments
 from candide.statistics.grid import Cells

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import gammaln
 
 from candide.families.columns import choose, named_column
-from candide.families.columns.discretize import deal, mdlp, modl, proportional
+from candide.families.columns.bins import deal, mdlp, modl, proportional
 from candide.families.columns.histogram import equal_frequency
 from candide.kernels.layouts import Array, Floats
 from candide.statistics.grid import Cells

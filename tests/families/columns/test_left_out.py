@@ -14,11 +14,11 @@ from candide.families.columns.choose import class_losses
 from .rows import Rows, brute_loss, names, numbers
 
 TABLES = {
-    "numbers": numbers(1, n_rows=36),
-    "two classes": numbers(2, n_rows=36, n_classes=2),
-    "with holes": numbers(3, n_rows=36, holes=True),
-    "few values": numbers(4, n_rows=36, distinct=6, holes=True),
-    "two values": numbers(5, n_rows=36, distinct=2),
+    "numbers": numbers(1, n_rows=24),
+    "two classes": numbers(2, n_rows=24, n_classes=2),
+    "with holes": numbers(3, n_rows=24, holes=True),
+    "few values": numbers(4, n_rows=24, distinct=6, holes=True),
+    "two values": numbers(5, n_rows=24, distinct=2),
     "names": names(6),
     "one row in a class": numbers(7, n_rows=12, n_classes=6),
 }

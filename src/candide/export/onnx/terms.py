@@ -12,7 +12,7 @@ from ...data.categories import Lookup
 from ...exceptions import ParameterError
 from ...families.columns.transforms import LARGEST_LOG, BoxCox, Identity, Transform, YeoJohnson
 from ...families.linear import LinearTerm
-from ...families.multivariate_likelihood import log_density
+from ...families.multivariate_normal import log_density
 from ...families.score_terms import (
     CodeTable,
     JointNormal,
@@ -26,8 +26,7 @@ from ...families.score_terms import (
 )
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Array, Floats
-from .rows import Cells, cut_places, number_places
-from .tensor import Tensor, added, concatenated, filled
+from .tensor import Cells, Tensor, added, concatenated, cut_places, filled, number_places
 
 # log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: to the last digit from 8 on.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)

@@ -12,16 +12,13 @@ import numpy as np
 from ...exceptions import ParameterError
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Array, Floats
-from ...stacking.binning import MergedCodes, TableBinning
-from ...stacking.coordinates import ClippedCoordinates, Coordinates, RankCoordinates
+from ...stacking.binning import ClippedCoordinates, Coordinates, MergedCodes, RankCoordinates, TableBinning
 from ...stacking.covariance import Covariance, marginal_patterns
+from ...stacking.dependence import JointSlots, OneDependence, TwoDependence
 from ...stacking.fourier_regression import FourierRegression
-from ...stacking.one_dependence import OneDependence
 from ...stacking.stacked_views import StackedViews
-from ...stacking.two_dependence import JointSlots, TwoDependence
 from ...stacking.weights import MAX_SCORE, StackingWeights
-from .rows import Cells, cut_places
-from .tensor import Tensor, added, concatenated, filled, log_sum
+from .tensor import Cells, Tensor, added, concatenated, cut_places, filled, log_sum
 from .terms import TableScores, Unweighted, refuse_texts
 
 # Cells of matrices of scale that a graph brings along for a view, and of those that a row picks.
@@ -114,6 +111,7 @@ class _BinnedCells:
 
     def __init__(self, binning: TableBinning, cells: Cells) -> None:
         self._columns, self._cells, self._nulls = binning.columns, cells, binning.nulls
+        self.number_columns = binning.number_columns
 
     @cached_property
     def numbers(self) -> Tensor:
@@ -153,11 +151,6 @@ class _BinnedCells:
             return slots
         assert self.lacks is not None
         return (self.lacks.columns(merging.columns) > np.array(0.0)).where(np.int64(-1), slots)
-
-    @property
-    def numbers_among(self) -> Array:
-        """Places of the number columns among the codes."""
-        return np.array([i for i, column in enumerate(self._columns) if column.is_number], dtype=np.int64)
 
     def points(self, coordinates: Coordinates) -> Tensor:
         """``Coordinates.points``."""
@@ -224,7 +217,7 @@ def _at(place: int) -> Array:
 
 
 def _covariance(view: Covariance, binned: _BinnedCells) -> Tensor:
-    columns = view.coordinates.code_columns(binned.numbers_among)
+    columns = view.coordinates.code_columns(binned.number_columns)
     if binned.may_lack[columns].any():
         return _marginals(view, columns, binned)
     whitening = np.stack([factor.whitening for factor in view.factors])

@@ -13,13 +13,10 @@ from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Floats
 from ...model.classifier import Classifier
 from ...stacking.stacked_views import StackedViews
-from .calibrations import calibrate, grows
-from .cells import Cells
-from .codes import Codes
+from .cells import Cells, Codes
 from .dialects import dialect_named, transpiled
-from .expressions import total
-from .posterior import Posterior, label_text
-from .query import Own, Query
+from .posterior import Posterior, calibrate, grows, label_text
+from .query import Own, Query, total
 from .stacking import StackingQuery
 from .terms import Scores, family_scores, table_scores
 

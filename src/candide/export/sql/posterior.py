@@ -1,4 +1,4 @@
-"""From scores to probabilities: what cannot be, the logarithm of the sum, the best class.
+"""From scores to probabilities: impossible classes, calibration, the logarithm of the sum, the best class.
 
 Scores are the columns s0, s1, … of a query; NULL where a class cannot be.
 """
@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ...kernels.layouts import Floats
+from ...stacking.calibration import MAX_LOG_TEMPERATURE, Chain, Scaling
+from ...stacking.calibration_curves import Beta, Curve, Isotonic
 from .dialects import Dialect
-from .expressions import exponential, total
-from .query import Query
+from .query import Query, clipped, exponential, log_of_one_plus_exp, picked, place_among, total
 
 # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε, as in ``model.scorer``.
 _SLACK = 1e-12
@@ -101,3 +105,133 @@ def label_text(label: Any, dialect: Dialect) -> str:
         if isinstance(label, float)
         else dialect.text(str(label))
     )
+
+
+# Log-odds of a class that nothing competes with.
+_CERTAIN = 1e200
+
+
+def calibrate(posterior: Posterior, calibration: Any, amount: str | None) -> None:
+    """Scores as the calibration corrects them. ``amount``: the column that says how much evidence a row holds."""
+    if isinstance(calibration, Chain):
+        calibrate(posterior, calibration.first, amount)
+        calibrate(posterior, calibration.second, None)
+    elif isinstance(calibration, Scaling):
+        _scale(posterior, calibration, amount)
+    elif len(posterior.alive) > 1:
+        curves = [1] if posterior.n_classes == 2 else posterior.alive
+        _log_odds_of_two(posterior) if posterior.n_classes == 2 else _log_odds(posterior)
+        if isinstance(calibration, Beta):
+            _bend_by_beta(posterior, calibration, curves)
+        else:
+            _follow_curves(posterior, calibration, curves)
+        _join(posterior)
+
+
+def grows(calibration: Any) -> bool:
+    """Whether it depends on how much evidence a row holds."""
+    if isinstance(calibration, Chain):
+        return grows(calibration.first)
+    return isinstance(calibration, Scaling) and bool(calibration.growth)
+
+
+def _scale(posterior: Posterior, scaling: Scaling, amount: str | None) -> None:
+    query, dialect, names = posterior.query, posterior.dialect, posterior.names
+    if scaling.bend:
+        query.step("best_score", {"top": posterior.top(names)})
+        query.step("bent", {name: _bent(f"(top - {name})", scaling.bend, dialect) for name in names})
+    divisor = dialect.number(float(scaling.temperature(None)[0]))
+    if amount is not None:
+        divisor = "temperature"
+        query.step("temperatures", {divisor: _temperature(scaling, amount, dialect)})
+    biases = np.zeros(posterior.n_classes) if scaling.bias is None else scaling.bias
+    scaled = {f"s{k}": f"s{k} / {divisor} + {dialect.number(biases[k])}" for k in posterior.alive}
+    query.step("calibrated", scaled)
+
+
+def _bent(behind: str, bend: float, dialect: Dialect) -> str:
+    if bend == 1.0:
+        return f"-LN(1.0 + {behind})"
+    power = dialect.number(1 - bend)
+    return f"-(POWER(1.0 + {behind}, {power}) - 1.0) / {power}"
+
+
+def _temperature(scaling: Scaling, amount: str, dialect: Dialect) -> str:
+    low, high = scaling.amounts
+    seen = dialect.greatest([amount, dialect.number(low)])
+    seen = dialect.least([seen, dialect.number(high)]) if np.isfinite(high) else seen
+    growth, typical = dialect.number(scaling.growth), dialect.number(scaling.typical)
+    log = f"{dialect.number(scaling.log_temperature)} + {growth} * (LN(1.0 + {seen}) - {typical})"
+    return f"EXP({clipped(log, MAX_LOG_TEMPERATURE, dialect)})"
+
+
+def _log_odds_of_two(posterior: Posterior) -> None:
+    """Of the second class, as o1. Where one of the two cannot be, the curve does not matter."""
+    posterior.query.step("odds", {"o1": f"COALESCE(s1 - s0, {posterior.dialect.number(_CERTAIN)})"})
+
+
+def _log_odds(posterior: Posterior) -> None:
+    """log p / (1 - p) of each class as o0, o1, …: the others are added up, for 1 - p may be lost in rounding."""
+    query, dialect, names = posterior.query, posterior.dialect, posterior.names
+    query.step("best_score", {"top": posterior.top(names)})
+    lower = [f"CASE WHEN {name} < top THEN {name} ELSE {dialect.number(-1e308)} END" for name in names]
+    ties = total([f"CASE WHEN {name} = top THEN 1 ELSE 0 END" for name in names])
+    whole = total([posterior.power(f"{name} - top") for name in names])
+    query.step("rivals", {"ties": ties, "whole": whole, "below": dialect.greatest(lower)})
+    query.step("rival", {"second": "CASE WHEN ties > 1 THEN top ELSE below END"})
+    beside = [f"CASE WHEN {name} < top THEN {_power_below(name, dialect)} ELSE 0.0 END" for name in names]
+    query.step("rests", {"rest": f"ties - 1 + {total(beside)}"})
+    leading = f"CASE WHEN rest > 0 THEN top - second - LN(rest) ELSE {dialect.number(_CERTAIN)} END"
+    odds = {
+        f"o{k}": f"CASE WHEN s{k} = top THEN {leading} "
+        f"WHEN s{k} < top THEN s{k} - top - LN(whole - {exponential(f's{k} - top', dialect)}) END"
+        for k in posterior.alive
+    }
+    query.step("odds", odds)
+
+
+def _power_below(name: str, dialect: Dialect) -> str:
+    return exponential(f"{name} - second", dialect)
+
+
+def _bend_by_beta(posterior: Posterior, beta: Beta, classes: list[int]) -> None:
+    query, dialect = posterior.query, posterior.dialect
+    curves = {k: (0 if len(beta.curves) == 1 else k) for k in classes}
+    query.step("clipped", {f"o{k}": clipped(f"o{k}", beta.limit[i], dialect) for k, i in curves.items()})
+    bent = {f"o{k}": _beta(f"o{k}", beta.curves[i], dialect) for k, i in curves.items()}
+    query.step("curves", bent)
+
+
+def _beta(odds: str, curve: Floats, dialect: Dialect) -> str:
+    a, b, c = map(dialect.number, curve.tolist())
+    up, down = log_of_one_plus_exp(odds, dialect), log_of_one_plus_exp(f"(-{odds})", dialect)
+    return f"{b} * {up} - {a} * {down} + {c}"
+
+
+def _follow_curves(posterior: Posterior, isotonic: Isotonic, classes: list[int]) -> None:
+    query, dialect = posterior.query, posterior.dialect
+    curves = {k: isotonic.curves[0 if len(isotonic.curves) == 1 else k] for k in classes}
+    query.step("segments", {f"g{k}": place_among(f"o{k}", curve.odds, dialect) for k, curve in curves.items()})
+    shares = {f"o{k}": _share(f"o{k}", f"g{k}", curve, dialect) for k, curve in curves.items()}
+    query.step("curve_shares", shares)
+    query.step("curves", {f"o{k}": f"LN(o{k}) - LN(1.0 - o{k})" for k in classes})
+
+
+def _share(odds: str, span: str, curve: Curve, dialect: Dialect) -> str:
+    """The probability on a straight line between corners; flat beyond the outermost."""
+    rise, run = np.diff(curve.probability), np.diff(curve.odds)
+    slope = np.concatenate([[0.0], rise / run, [0.0]])
+    begin = np.concatenate([curve.odds[:1], curve.odds])
+    height = np.concatenate([curve.probability[:1], curve.probability])
+    at = [picked(span, part, dialect) for part in (height, slope, begin)]
+    return f"{at[0]} + {at[1]} * ({odds} - {at[2]})"
+
+
+def _join(posterior: Posterior) -> None:
+    """Log probabilities from log-odds of each class against the rest."""
+    dialect, alive = posterior.dialect, posterior.alive
+    odds = {k: f"(-o{k})" for k in alive} if posterior.n_classes > 2 else {0: "o1", 1: "(-o1)"}
+    logs = {k: f"-{log_of_one_plus_exp(odds[k], dialect)}" for k in alive}
+    if posterior.nullable:
+        logs = {k: f"CASE WHEN s{k} IS NOT NULL THEN {log} END" for k, log in logs.items()}
+    posterior.query.step("calibrated", {f"s{k}": log for k, log in logs.items()})

@@ -11,20 +11,15 @@ from ...families.score_terms import CodeTable, Term
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
 from ...stacking.covariance import CholeskyFactor, Covariance, marginal_patterns
+from ...stacking.dependence import OneDependence, TwoDependence
 from ...stacking.fourier_regression import FourierRegression
-from ...stacking.one_dependence import OneDependence
 from ...stacking.stacked_views import StackedViews
-from ...stacking.two_dependence import TwoDependence
 from ...stacking.weights import StackingWeights
-from .binned_columns import BinnedColumns
-from .cells import Cells
-from .codes import Codes
-from .dependence import Pairs, PairView, TripleView
+from .cells import BinnedColumns, Cells, Codes
 from .dialects import Dialect
-from .expressions import affine, clipped, square, total
-from .fourier_features import FourierView, Inputs
-from .query import Query
+from .query import Query, affine, clipped, square, total
 from .terms import block_scores, column_reader, column_scores, table_code, table_entries
+from .views import FourierInputs, FourierView, Pairs, PairView, TripleView
 
 # The names of what weights are multiplied by: of complete rows, and of others, where almost all columns are given and
 # where almost none is.
@@ -45,7 +40,9 @@ class StackingQuery:
     raw: dict[int, list[str]] = field(default_factory=dict)  # scores of views, by place, that are weighed row by row
     separate_views: list[PairView | TripleView | FourierView] = field(default_factory=list)
     patchy: set[int] = field(default_factory=set)  # views that may be NULL for rows that lack columns
-    shared: dict[int, Pairs | Inputs] = field(default_factory=dict)  # by identity: what several of those are made from
+    shared: dict[int, Pairs | FourierInputs] = field(
+        default_factory=dict
+    )  # by identity: what several of those are made from
 
     def __post_init__(self) -> None:
         self.binned = BinnedColumns(self.views.binning, self.cells, self.codes)
@@ -149,7 +146,7 @@ class StackingQuery:
     def _separate(self, name: str, view: Any) -> PairView | TripleView | FourierView:
         """A view that is worked out beside the rows. Fourier views share inputs, triples use pairs."""
         if isinstance(view, FourierRegression):
-            return FourierView(name, view, self._shared(view.features.inputs, Inputs))
+            return FourierView(name, view, self._shared(view.features.inputs, FourierInputs))
         one = view.one if isinstance(view, TwoDependence) else view
         assert isinstance(one, OneDependence)
         pairs = self._shared(one, Pairs)
@@ -219,7 +216,7 @@ def covariance_scores(view: Covariance, binned: BinnedColumns) -> list[str]:
     ``marginal_patterns`` allows for; NULL for rows that lack others.
     """
     names = binned.coordinates(view.coordinates)
-    lacks = [binned.lacks(i) for i in view.coordinates.code_columns(binned.numbers).tolist()]
+    lacks = [binned.lacks(i) for i in view.coordinates.code_columns(binned.binning.number_columns).tolist()]
     patterns = marginal_patterns(view.moments.scatter.size, np.array([name is not None for name in lacks]))
     whole = _scores(view, names, binned.cells.dialect)
     if all(name is None for name in lacks):

@@ -15,10 +15,9 @@ from ...families.linear import LinearTerm
 from ...families.score_terms import CodeTable, JointNormal, LogQuadratic, Presence, Quadratic, Term, Transformed
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
-from .cells import Cells, Labelled
-from .codes import Codes
+from .cells import Cells, Codes, Labelled
 from .dialects import Dialect
-from .expressions import clipped, picked, total
+from .query import clipped, picked, total
 
 
 class Scores(NamedTuple):

@@ -16,8 +16,7 @@ from ...lazy_dataclass import dataclass
 from ..base import CELLS
 from ..categorical_likelihood import draw_slots
 from ..score_terms import CodeTable, Term
-from .histogram import Categories, Numbers, Seen, middles, seen_of
-from .losses import loss_of_nothing, own_kept, own_left, table_losses
+from .histogram import Categories, Numbers, Seen, loss_of_nothing, middles, own_kept, own_left, seen_of, table_losses
 
 
 class ColumnModel(Protocol):

@@ -14,14 +14,11 @@ from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats
 from ...statistics.grid import Cells
 from .base import ColumnModel, Unseen
-from .bins import BIN_NUMBERS, STRENGTHS, bins, micro, supervised_bins
+from .bins import BIN_NUMBERS, STRENGTHS, bins, mdlp, micro, modl, proportional, supervised_bins
 from .choose import Missing, categoricals, choose, missing_options
-from .discretize import mdlp, modl, proportional
-from .distributions import gaussian, lognormal, poisson, power, student
-from .histogram import Categories, Numbers, Seen, equal_frequency, may_be_whole, occupied, seen_of
+from .histogram import Categories, Numbers, Seen, equal_frequency, log_shares, may_be_whole, occupied, seen_of
 from .kernel_density import WIDTHS, kernels
-from .losses import log_shares
-from .parametric import ParametricColumn, with_missing
+from .parametric import ParametricColumn, gaussian, lognormal, poisson, power, student, with_missing
 
 SUPERVISED: dict[str, Callable[[Cells], Array]] = {"mdlp": mdlp, "modl": modl}
 

@@ -20,9 +20,8 @@ from ...stacking.calibration import METHODS
 from ...stacking.token_views import StackedTokenViews
 from ..errors import require
 from ..registry import matches_type, name_of, stand_in
-from .families import are_shares, check_family
-from .predicates import are_weights
-from .statistics import check_labels
+from . import are_weights
+from .statistics import are_shares, check_family, check_labels
 from .texts import check_refinement, check_texts, check_token_views
 from .weights import check_calibration
 

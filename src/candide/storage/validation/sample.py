@@ -12,7 +12,7 @@ from ...statistics.hashing import hashes_agree, row_hashes
 from ...statistics.kept_rows import Kept, MixedRows
 from ..errors import require
 from ..registry import name_of
-from .predicates import are_at_most, are_offsets, are_positions, are_weights
+from . import are_at_most, are_offsets, are_positions, are_weights
 from .statistics import check_rows
 
 # The layouts of rows for each family; other families keep numbers.

@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...families.terms import FeatureSet
+from ...families.feature_sets import FeatureSet
 from ...families.text import TextFamily
 from ...families.text_likelihood import TokenBinName
 from ...kernels.token_bins import KNOTS
 from ...kernels.tokenizer import TokenizerConfig
 from ...kernels.vocabulary import Buckets, Vocabulary
 from ...stacking.token_views import StackedTokenViews
-from ...statistics.texts import TextStatistics
-from ...statistics.token_counts import TokenCounts
+from ...statistics.texts import TextStatistics, TokenCounts
 from ..errors import require
 from ..registry import name_of
-from .families import check_prior
-from .predicates import are_finite, are_weights
-from .statistics import check_counts, check_rows
+from . import are_finite, are_weights
+from .statistics import check_counts, check_prior, check_rows
 from .weights import check_weights
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..errors import require
 from ..registry import name_of
-from .predicates import are_finite, are_weights
+from . import are_finite, are_weights
 
 if TYPE_CHECKING:
-    from ...stacking.calibration.curves import Beta, Curve
-    from ...stacking.calibration.scaling import Scaling
+    from ...stacking.calibration import Scaling
+    from ...stacking.calibration_curves import Beta, Curve
     from ...stacking.weights import StackingWeights
 
 MAX_SCORE = 1e100

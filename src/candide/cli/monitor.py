@@ -1,0 +1,114 @@
+"""Following a training: a progress bar, checkpoints, and signals that wait for the end of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..kernels._core import set_mmap_threshold, trim_heap
+from ..model.source import Chunk, Source
+from ..model.train import Checkpoint, Monitor, Training
+from .interrupt import Interrupts, Terminated
+from .progress import Pass, watched
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..data.column_selection import Roles
+    from .checkpoint import CheckpointFile
+    from .records import UnseenNotes
+
+# Bytes of what goes back to the system at once; with less, asking for it again takes a quarter of the time.
+_LARGE = 1 << 22
+
+
+class CommandMonitor(Monitor):
+    """Shows the progress of a command, and saves checkpoints."""
+
+    def __init__(
+        self, passed: Pass, session: Session, interrupts: Interrupts, display: ExitStack,
+        checkpoint: CheckpointFile | None, resume: bool,
+    ) -> None:  # fmt: skip
+        self.passed = passed
+        self._session, self._interrupts, self._display = session, interrupts, display
+        self._checkpoint, self._resume = checkpoint, resume
+        self._training: Training | None = None
+
+    def resume(self) -> Checkpoint | None:
+        found = self._checkpoint.load(self._session) if self._checkpoint is not None and self._resume else None
+        if found is not None:
+            self.passed.rows, self.passed.n_unlabeled = found.n_rows, found.n_unlabeled
+        return found
+
+    def step(self) -> AbstractContextManager[Any]:
+        return self._interrupts.step()
+
+    def advance(self, training: Training) -> None:
+        self._training = training
+        self.passed.update(training.n_rows, training.n_unlabeled)
+        # Otherwise the C library keeps freed memory, pieces of which lie between what is still in use.
+        trim_heap()
+        if self._checkpoint is not None and self._checkpoint.is_due():
+            self._checkpoint.save(training)
+
+    @contextmanager
+    def finishing(self, training: Training) -> Iterator[None]:
+        with self._interrupts.step():
+            self.save()
+        self._display.close()
+        with self._session.status("fitting weights on rows left out"):
+            yield
+
+    def unlabeled(self, n_rows: int) -> None:
+        self._session.remark(f"{n_rows:,} rows without a label were left out")
+
+    def save(self) -> None:
+        """Save a checkpoint of all rows so far, unless nobody knows what of a step was done."""
+        if self._checkpoint is not None and self._training is not None and not self._interrupts.cut:
+            self._checkpoint.save(self._training)
+
+    def stopped(self) -> str:
+        """Return the message of a training that was interrupted."""
+        stopped = f"stopped after {self.passed.rows:,} rows"
+        saved = None if self._checkpoint is None else self._checkpoint.n_rows
+        if self._checkpoint is None or saved is None:
+            return f"{stopped}; nothing was written, and no file was touched"
+        return f"{stopped}; {saved:,} are kept in {self._checkpoint.path}; run the same command with --resume to go on"
+
+
+@contextmanager
+def monitored(
+    source: Source, what: str, session: Session, checkpoint: CheckpointFile | None = None, resume: bool = False
+) -> Iterator[CommandMonitor]:
+    """Follow a training. A signal stops it at once, or with a checkpoint between two states."""
+    set_mmap_threshold(_LARGE)
+    signals = Interrupts(kept=checkpoint is not None)
+    with signals.caught() as interrupts, ExitStack() as display:
+        passed = display.enter_context(watched(source, what, session))
+        monitor = CommandMonitor(passed, session, interrupts, display, checkpoint, resume)
+        try:
+            yield monitor
+        except (KeyboardInterrupt, Terminated) as stop:
+            monitor.save()
+            raise type(stop)(monitor.stopped()) from None
+
+
+class FollowedSource(Source):
+    """A source whose batches show progress, and categories that no training row has."""
+
+    def __init__(self, source: Source, passed: Pass, unseen: UnseenNotes) -> None:
+        self._source, self._passed, self._unseen = source, passed, unseen
+        self.names, self.requested, self.roles = source.names, source.requested, source.roles
+
+    def with_roles(self, roles: Roles) -> FollowedSource:
+        return FollowedSource(self._source.with_roles(roles), self._passed, self._unseen)
+
+    def head(self, n: int) -> Chunk:
+        return self._source.head(n)
+
+    def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
+        for chunk in self._source.batches(n_bytes, start):
+            self._unseen.note(chunk.X)
+            yield chunk
+            n_unlabeled = self._passed.n_unlabeled + chunk.n_unlabeled
+            self._passed.update(self._passed.rows + len(chunk.y) + chunk.n_unlabeled, n_unlabeled)

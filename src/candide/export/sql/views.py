@@ -1,0 +1,361 @@
+"""Views of pairs and triples of columns, and random Fourier features, as steps of a query.
+
+Each combination of the codes that a view sees is scored once (``cells.distinct``): counts and features are tables that
+the query brings along and joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...kernels.dependence import BACK_STRENGTH
+from ...kernels.layouts import Array, Floats
+from ...stacking.covariance import marginal_patterns
+from ...stacking.dependence import OneDependence, TwoDependence
+from ...stacking.fourier_features import Inputs, RankRegression
+from ...stacking.fourier_regression import FourierRegression
+from .cells import BinnedColumns, distinct
+from .dialects import Dialect
+from .query import Query, affine, exponential, total
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What views of pairs and of triples share: the counts of slots and of pairs of them."""
+
+    prefix: str
+    one: OneDependence
+    slots: list[str]
+
+    @classmethod
+    def of(cls, prefix: str, one: OneDependence, binned: BinnedColumns) -> Pairs:
+        """Asks for the slots, and for the text that knows a row by them."""
+        slots = binned.slots(one.merged, prefix)
+        binned.add_key(f"{prefix}_key", slots)
+        return cls(prefix, one, slots)
+
+    @property
+    def key(self) -> str:
+        """The column that knows a row by its slots."""
+        return f"{self.prefix}_key"
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.one.table.rows)
+
+    def each(self, make: Callable[[int], str], name: str) -> dict[str, str]:
+        """A column for each class."""
+        return {f"{name}{k}": make(k) for k in range(self.n_classes)}
+
+    def write(self, query: Query) -> None:
+        """Steps for combinations of slots, for the slots of each, and tables of shares and counts."""
+        p = self.prefix
+        self._write_counts(query)
+        query.table(f"{p}_places", {"place": np.arange(len(self.slots))}, {})
+        query.cte(f"{p}_keys", *distinct(self.key, self.slots, query.last))
+        own = " ".join(f"WHEN {i} THEN {slot}" for i, slot in enumerate(self.slots))
+        cells = {"code_key": "code_key", "place": "place", "slot": f"CASE place {own} END"}
+        query.cte(f"{p}_cells", cells, f"{p}_keys CROSS JOIN {p}_places")
+        query.cte(f"{p}_both", self._both(query.dialect), self._all_pairs())
+
+    def counts(self, joint: Floats) -> dict[str, Floats]:
+        """Of each class, from ``(classes, …)``."""
+        return {f"n{k}": joint[k] for k in range(self.n_classes)}
+
+    def _write_counts(self, query: Query) -> None:
+        table, merging, p = self.one.table, self.one.merged, self.prefix
+        place = np.repeat(np.arange(len(merging.sizes)), merging.sizes)
+        alone = self.counts(np.diagonal(table.joint, axis1=1, axis2=2))
+        spare = {"spare": np.repeat(table.spare, merging.sizes)}
+        query.table(f"{p}_slots", {"slot": np.arange(len(place)), "place": place}, {**spare, **alone})
+        shares = self.each(lambda k: f"(n{k} + 0.5) / ({query.dialect.number(table.rows[k])} + spare)", "a")
+        kept = {name: name for name in ("slot", "place", *alone)}
+        query.cte(f"{p}_alone", {**kept, **shares}, f"{p}_slots")
+        one, other = np.nonzero(np.triu(table.joint.any(axis=0), 1))
+        query.table(f"{p}_counts", {"one": one, "other": other}, self.counts(table.joint[:, one, other]))
+
+    def _all_pairs(self) -> str:
+        """Two slots of different columns, or one twice, and their count, if there is one."""
+        p = self.prefix
+        order = "counts.one = CASE WHEN p.slot < c.slot THEN p.slot ELSE c.slot END"
+        order += " AND counts.other = CASE WHEN p.slot < c.slot THEN c.slot ELSE p.slot END"
+        beside = f"{p}_alone AS p JOIN {p}_alone AS c ON p.place <> c.place OR p.slot = c.slot"
+        return f"{beside} LEFT JOIN {p}_counts AS counts ON {order}"
+
+    def _both(self, dialect: Dialect) -> dict[str, str]:
+        """Of a slot beside a parent's: the count n and l = log p(x_j | x_u, class), beside itself log p(x_u | class).
+
+        For triples g, which is p(x_j | x_u, class) as they smooth it, and b, the product of what both are alone.
+        """
+        strength, back = dialect.number(self.one.strength), dialect.number(BACK_STRENGTH)
+        count = [f"COALESCE(counts.n{k}, 0)" for k in range(self.n_classes)]
+
+        def log(k: int) -> str:
+            given = f"LN({count[k]} + {strength} * c.a{k}) - LN(p.n{k} + {strength})"
+            return f"CASE WHEN p.slot = c.slot THEN LN(c.a{k}) ELSE {given} END"
+
+        places = f"p.place * {len(self.slots)} + c.place"
+        return {
+            **{"parent": "p.slot", "child": "c.slot", "child_place": "c.place", "places": places},
+            **self.each(lambda k: count[k], "n"),
+            **self.each(log, "l"),
+            **self.each(lambda k: f"({count[k]} + {back} * c.a{k}) / (p.n{k} + {back})", "g"),
+            **self.each(lambda k: f"p.a{k} * c.a{k}", "b"),
+        }
+
+
+@dataclass(frozen=True)
+class PairView:
+    """Averaged one-dependence."""
+
+    name: str
+    pairs: Pairs
+
+    def write(self, query: Query) -> str:
+        """The steps; how they are joined."""
+        p = self.pairs.prefix
+        parents = {"code_key": "a.code_key", **self.pairs.each(lambda k: f"SUM(both_.l{k})", "r")}
+        joined = f"{p}_cells AS a JOIN {p}_cells AS b ON b.code_key = a.code_key"
+        joined += f" JOIN {p}_both AS both_ ON both_.parent = a.slot AND both_.child = b.slot"
+        query.cte(f"{self.name}_parents", parents, f"{joined} GROUP BY a.code_key, a.slot")
+        return averaged(self.name, self.pairs, query)
+
+
+@dataclass(frozen=True)
+class TripleView:
+    """Averaged two-dependence."""
+
+    name: str
+    pairs: Pairs
+    view: TwoDependence
+
+    def write(self, query: Query) -> str:
+        """The steps; how they are joined. One number for a pair: several at once planners take for something rare."""
+        name, p = self.name, self.pairs.prefix
+        one, other = self.view.joint.columns.T
+        of = {"pair": np.arange(len(one)), "other": other, "places": one * len(self.pairs.slots) + other}
+        query.table(f"{name}_of", of, {})
+        keys, counts = self._counts()
+        query.table(f"{name}_counts", keys, self.pairs.counts(counts))
+        query.cte(f"{name}_all", self._logs(query.dialect), self._all_triples())
+        query.cte(
+            f"{name}_over", {"code_key": "code_key", "parents": self._own_parents()}, f"{p}_keys CROSS JOIN {name}_of"
+        )
+        sums = {"code_key": "u.code_key", **self.pairs.each(lambda k: f"SUM(l.l{k})", "r")}
+        joined = f"{name}_over AS u JOIN {p}_cells AS c ON c.code_key = u.code_key"
+        joined += f" JOIN {name}_all AS l ON l.parents = u.parents AND l.child = c.slot"
+        query.cte(f"{name}_parents", sums, f"{joined} GROUP BY u.code_key, u.parents")
+        return averaged(name, self.pairs, query)
+
+    def _own_parents(self) -> str:
+        """Return the parents of a combination of codes."""
+        slots = [[self.pairs.slots[j] for j in pair] for pair in self.view.joint.columns.tolist()]
+        known = [f"CASE WHEN {one} >= 0 AND {two} >= 0 THEN {self._parents(one, two)} END" for one, two in slots]
+        return f"CASE pair {' '.join(f'WHEN {i} THEN {parents}' for i, parents in enumerate(known))} END"
+
+    def _parents(self, one: str, other: str) -> str:
+        return f"{one} * {int(self.pairs.one.merged.offsets[-1])} + {other}"
+
+    def _counts(self) -> tuple[dict[str, Array], Floats]:
+        """Slots of parents and of a third column, and how often they came together, where they ever did."""
+        merging, joint, counts = self.pairs.one.merged, self.view.joint, self.view.table.joint.copy()
+        for begin, end, columns in zip(joint.offsets, joint.offsets[1:], joint.columns, strict=False):
+            for j in columns:
+                counts[:, begin:end, merging.offsets[j] : merging.offsets[j + 1]] = 0.0
+        parent, child = np.nonzero(counts.any(axis=0))
+        place = np.searchsorted(joint.offsets, parent, side="right") - 1
+        one, other = joint.columns[place].T
+        codes = np.divmod(parent - joint.offsets[place], merging.sizes[other])
+        slots = merging.offsets[one] + codes[0], merging.offsets[other] + codes[1], child
+        return dict(zip(("one", "other", "child"), slots, strict=True)), counts[:, parent, child]
+
+    def _all_triples(self) -> str:
+        """All slots of parents, with every slot of a third column, and the first parent itself."""
+        p, name = self.pairs.prefix, self.name
+        joined = f"{name}_of AS o JOIN {p}_both AS u ON u.places = o.places"
+        joined += f" JOIN {p}_both AS s ON s.parent = u.parent AND s.child_place <> o.other"
+        joined += f" LEFT JOIN {p}_both AS t ON t.parent = u.child AND t.child = s.child"
+        return f"{joined} LEFT JOIN {name}_counts AS n ON n.one = u.parent AND n.other = u.child AND n.child = s.child"
+
+    def _logs(self, dialect: Dialect) -> dict[str, str]:
+        """log p(x_j | x_s, x_t, class), and beside the first parent log p(x_s, x_t | class)."""
+        strength, half = map(dialect.number, (self.view.strength, 0.5 * self.view.strength))
+        log_rows = np.log(self.pairs.one.table.rows + self.view.strength).tolist()
+
+        def log(k: int) -> str:
+            third = f"LN(COALESCE(n.n{k}, 0) + {half} * (s.g{k} + t.g{k})) - LN(u.n{k} + {strength})"
+            first = f"LN(u.n{k} + {strength} * u.b{k}) - {dialect.number(log_rows[k])}"
+            return f"CASE WHEN s.child = u.parent THEN {first} ELSE {third} END"
+
+        return {"parents": self._parents("u.parent", "u.child"), "child": "s.child", **self.pairs.each(log, "l")}
+
+
+def averaged(name: str, pairs: Pairs, query: Query) -> str:
+    """log of the mean over parents of e^score, of each combination of codes that has any; return the join."""
+    dialect = query.dialect
+    tops = {
+        **pairs.each(lambda k: f"r{k}", "r"),
+        **pairs.each(lambda k: f"MAX(r{k}) OVER (PARTITION BY code_key)", "t"),
+    }
+    query.cte(f"{name}_tops", {"code_key": "code_key", **tops}, f"{name}_parents")
+
+    def mean(k: int) -> str:
+        share = exponential(f"r{k} - t{k}", dialect)
+        return f"MAX(t{k}) + LN(SUM({share})) - LN(SUM({dialect.first_number(1)}))"
+
+    query.cte(f"{name}_scores", {"code_key": "code_key", **pairs.each(mean, "r")}, f"{name}_tops GROUP BY code_key")
+    return f"LEFT JOIN {name}_scores ON {name}_scores.code_key = {pairs.key}"
+
+
+@dataclass(frozen=True)
+class FourierInputs:
+    """The inputs of Fourier features: ranks of numbers, zeros and ones for levels.
+
+    A rank that is not given is the one to be expected beside the others, for each set of columns that may be lacking
+    (``marginal_patterns``); of rows that lack others it is NULL.
+    """
+
+    prefix: str
+    names: list[str]
+    lacks: list[str | None]  # of the ranks and then of the columns of levels; None where nulls are values
+    sets: list[RankRegression]  # one per set of absent ranks; the first set is empty
+    conditions: list[str]  # SQL conditions: which rows have which absent ranks
+
+    @classmethod
+    def of(cls, prefix: str, inputs: Inputs, binned: BinnedColumns) -> FourierInputs:
+        """Asks for the points, and for the text that knows a row by the codes that they are made from."""
+        levels = binned.slots(inputs.levels, prefix)
+        binned.add_key(f"{prefix}_key", [*binned.rank_codes(inputs.ranks), *levels])
+        names = [*binned.coordinates(inputs.ranks), *binned.levels(inputs.levels, prefix)]
+        numbers, parted = inputs.ranks.columns.tolist(), inputs.levels.columns.tolist()
+        lacks = [binned.lacks(i) for i in numbers]
+        may_lack = np.array([name is not None for name in lacks], dtype=bool)
+        patterns = marginal_patterns(inputs.covariance.size, may_lack)
+        conditions = [
+            " AND ".join(f"{name} = {int(not there)}" for name, there in zip(lacks, given, strict=True) if name)
+            for given in patterns
+        ]
+        made = [inputs.regression(given) for given in patterns]
+        return cls(prefix, names, [*lacks, *(binned.lacks(i) for i in parted)], made, conditions)
+
+    @property
+    def n_ranks(self) -> int:
+        return len(self.sets[0].slopes)
+
+    @property
+    def may_lack_ranks(self) -> bool:
+        return any(name is not None for name in self.lacks[: self.n_ranks])
+
+    def write(self, query: Query) -> None:
+        """The step for combinations of codes."""
+        known = sorted({name for name in self.lacks if name is not None})
+        query.cte(f"{self.prefix}_keys", *distinct(f"{self.prefix}_key", [*self.names, *known], query.last))
+        columns = {name: name for name in ["code_key", *self.names, *known]}
+        if self.may_lack_ranks:
+            places = " ".join(f"WHEN {condition} THEN {i}" for i, condition in enumerate(self.conditions))
+            columns |= {name: self._expected(i, query.dialect) for i, name in enumerate(self.names[: self.n_ranks])}
+            columns[f"{self.prefix}_set"] = f"CASE {places} END"
+        query.cte(f"{self.prefix}_given", columns, f"{self.prefix}_keys")
+
+    def _expected(self, i: int, dialect: Dialect) -> str:
+        """Return the rank, or its expectation where it is absent."""
+        name, ranks = self.names[i], self.names[: self.n_ranks]
+        if self.lacks[i] is None:
+            return name
+        cases = [
+            f"WHEN {condition} THEN {affine(own.slopes[:, i], ranks, 0.0, dialect)}"
+            for condition, own in zip(self.conditions, self.sets, strict=True)
+            if own.covariance[i, i] > 0
+        ]
+        return " ".join(["CASE", f"WHEN {self.lacks[i]} = 0 THEN {name}", *cases, "END"])
+
+
+@dataclass(frozen=True)
+class FourierView:
+    """The sum of Fourier features, each times its slope."""
+
+    name: str
+    view: FourierRegression
+    inputs: FourierInputs
+
+    def write(self, query: Query) -> str:
+        """The steps; how they are joined."""
+        name, p = self.name, self.inputs.prefix
+        query.table(f"{name}_features", {}, self._numbers())
+        heights = f"({self._heights(query.dialect)}{query.dialect.barrier}) AS heights"
+        query.cte(
+            f"{name}_scores", {"code_key": "code_key", **self._sums(query.dialect)}, f"{heights} GROUP BY code_key"
+        )
+        return f"JOIN {name}_scores ON {name}_scores.code_key = {p}_key"
+
+    @property
+    def lacks_all(self) -> str | None:
+        """Whether none of the columns is given; None where that cannot be."""
+        names = self.inputs.lacks
+        if any(name is None for name in names):
+            return None
+        some = sorted({name for name in names if name is not None})
+        return f"{total(some)} = {len(some)}"
+
+    @property
+    def _turning(self) -> list[int]:
+        """Return the angles without levels that never varied."""
+        return [int(i) for i in np.flatnonzero(self.view.features.frequencies.any(axis=1))]
+
+    @property
+    def _slopes(self) -> dict[str, Floats]:
+        return {f"g{k}": slope for k, slope in enumerate(self.view.slopes.T)}
+
+    @property
+    def _levels(self) -> dict[int, str]:
+        """Places of columns of levels that may be lacking, and where they are."""
+        places = enumerate(self.inputs.lacks[self.inputs.n_ranks :])
+        return {j: name for j, name in places if name is not None}
+
+    def _numbers(self) -> dict[str, Floats]:
+        """Return the columns of each feature."""
+        turns = {f"f{i}": self.view.features.frequencies[i] for i in self._turning}
+        if self._levels:
+            turn, log_size = self.view.features.level_means()
+            turns |= {f"t{j}": turn[j] for j in self._levels} | {f"l{j}": log_size[j] for j in self._levels}
+        return {"phase": self.view.features.phases, **turns, **self._slopes}
+
+    def _heights(self, dialect: Dialect) -> str:
+        turns = [f"f{i} * {self.inputs.names[i]}" for i in self._turning]
+        angle = total(["phase", *turns, *(f"{name} * t{j}" for j, name in self._levels.items())])
+        columns = ["code_key", f"COS({angle}) AS height", *self._slopes]
+        if self._is_damped:
+            columns.append(f"{self._log_size(dialect)} AS log_size")
+        return f"SELECT {', '.join(columns)} FROM {self.inputs.prefix}_given CROSS JOIN {self.name}_features"
+
+    @property
+    def _is_damped(self) -> bool:
+        return self.inputs.may_lack_ranks or bool(self._levels)
+
+    def _log_size(self, dialect: Dialect) -> str:
+        """``RandomFourierFeatures.log_sizes`` and those of levels."""
+        parts = [f"{name} * l{j}" for j, name in self._levels.items()]
+        if self.inputs.may_lack_ranks:
+            sizes = (self._quadratic(own.covariance, dialect) for own in self.inputs.sets)
+            cases = " ".join(f"WHEN {i} THEN {size}" for i, size in enumerate(sizes))
+            parts.append(f"CASE {self.inputs.prefix}_set {cases} END")
+        return total(parts)
+
+    def _quadratic(self, covariance: Floats, dialect: Dialect) -> str:
+        """-½ Σ covariance · frequency · frequency, each pair once."""
+        turning = [i for i in self._turning if i < len(covariance) and covariance[i, i] > 0]
+        terms = [
+            f"{dialect.number(-float(covariance[i, j]) * (0.5 if i == j else 1.0))} * f{i} * f{j}"
+            for n, i in enumerate(turning)
+            for j in turning[: n + 1]
+        ]
+        return total([dialect.first_number(0), *terms])
+
+    def _sums(self, dialect: Dialect) -> dict[str, str]:
+        """The scores of each class."""
+        at_mean = (self.view.sums.mean @ self.view.slopes).tolist()
+        height = f"height * {exponential('log_size', dialect)}" if self._is_damped else "height"
+        return {f"r{k}": f"SUM(g{k} * {height}) - {dialect.number(mean)}" for k, mean in enumerate(at_mean)}

@@ -1,0 +1,252 @@
+"""Where rows come from: the protocol of sources, and which of their columns a model reads.
+
+A source gives first rows, from which the schema is made, batches of rows, and the states of rows. ``train`` and the
+functions beside it take any source; sources other than rows in memory are in the package ``sources``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from ..data.column_selection import Roles, check_columns, did_you_mean, similar_name
+from ..exceptions import InputError, ParameterError
+from ..specs import Spec
+from ..specs.schema import Schema
+
+if TYPE_CHECKING:
+    from .accumulator import PartialState
+    from .model import Model
+    from .train import Summarize
+
+# Bytes of rows that are predicted or scored at once.
+BATCH_BYTES = 1 << 24
+
+
+class Chunk(NamedTuple):
+    """Rows in the form that ``fit`` takes."""
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+    groups: Any = None
+    n_unlabeled: int = 0  # rows without a label that the source has left out
+    name: str = ""  # in errors: "chunk 3"
+    may_be_empty: bool = False  # a part of a whole that may have no rows, or none with a weight
+
+
+@dataclass(frozen=True)
+class RequestedRoles:
+    """The roles of columns that the user gives."""
+
+    label: str | None = None
+    text: str | None = None
+    columns: tuple[str, ...] | None = None
+    weight: str | None = None
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise an error for unknown columns, and for a column with two roles."""
+        for role in ("label", "text", "weight"):
+            _check_name(f"{role}=", getattr(self, role), names)
+        for name in self.columns or ():
+            _check_name("columns=", name, names)
+        if self.text is not None and self.columns is not None:
+            raise ParameterError(
+                "text= and columns= are both given; text= is for one column of texts; pass one of them"
+            )
+        if self.label is not None and self.label in (self.text, self.weight, *(self.columns or ())):
+            raise ParameterError(
+                f"label={self.label!r} is also asked for as a column to learn from or as the weight; a label is one "
+                "thing; name another column"
+            )
+
+
+def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
+    if name is None or name in names:
+        return
+    hint = did_you_mean(name, names, "pass one of these")
+    raise InputError(f"{role} names a column {name!r}, but the columns are {', '.join(map(repr, names))}; {hint}")
+
+
+def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
+    """Raise an error if a type is declared of a column that is not there."""
+    for name in declared:
+        _check_name("schema=", name, names)
+
+
+class Source(ABC):
+    """Rows to learn from, or to predict."""
+
+    #: Names of the columns; None where rows have no columns with names that are known before they are read.
+    names: Sequence[str] | None = None
+    #: Roles that the user gave; None where labels and weights can only be those that were given.
+    requested: RequestedRoles | None = None
+    #: Roles of the columns, as given or inferred; None where there are no names.
+    roles: Roles | None = None
+    #: Rows that the last pass could not read.
+    bad_rows: Any = ()
+    #: Whether all rows are in memory.
+    in_memory: ClassVar[bool] = False
+    #: Whether training can go on after so many rows.
+    can_resume: ClassVar[bool] = False
+
+    @property
+    def n_bytes(self) -> int | None:
+        """The size on disk, None if unknown."""
+        return None
+
+    @property
+    def bytes_read(self) -> int:
+        """The approximate number of bytes that the last pass has read, of ``n_bytes``."""
+        return 0
+
+    def with_roles(self, roles: Roles) -> Self:
+        """Return a source with other roles of columns, where columns have names."""
+        raise NotImplementedError
+
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> Self:
+        """Return a source that reads some columns as they are declared, where a model could not convert them later.
+
+        ``of_texts``: in text formats alone. Names that the source does not have are left out.
+        """
+        return self
+
+    @abstractmethod
+    def head(self, n: int) -> Chunk:
+        """Return first rows with a label, about ``n`` of them, from which the schema is made.
+
+        Sources that can look ahead add rows for columns that have no value in them.
+        """
+
+    @abstractmethod
+    def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
+        """Yield rows, about ``n_bytes`` at once, after the first ``start`` rows."""
+
+    def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
+        """Yield states of rows that are counted by a task."""
+        return task.parts(self.batches(task.group_bytes, start))
+
+    def map(self, task: Callable[[Chunk], Any]) -> Iterator[Any]:
+        """Yield what a task returns for each batch."""
+        return map(task, self.batches(BATCH_BYTES))
+
+    def predict(self, model: Model, method: str) -> Any:
+        """Return what a method of a model predicts for each row."""
+        found = [getattr(model, method)(chunk.X) for chunk in self.batches(BATCH_BYTES)]
+        if not found:
+            raise InputError("the source has no rows; pass a source with rows")
+        return np.concatenate(found)
+
+
+class MemorySource(Source):
+    """Rows in memory, as ``fit`` takes them."""
+
+    in_memory = True
+
+    def __init__(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> None:
+        self._rows = Chunk(X, y, sample_weight, groups)
+
+    def head(self, n: int) -> Chunk:
+        return self._rows
+
+    def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
+        yield self._rows
+
+    def predict(self, model: Model, method: str) -> Any:
+        return getattr(model, method)(self._rows.X)
+
+
+def roles_to_learn(spec: Spec, source: Source) -> Roles | None:
+    """Return the columns of a source that a model is trained on."""
+    roles = source.roles
+    if roles is None or not spec.reads_texts:
+        return roles if roles is None else roles._replace(text=None)
+    text = roles.text or (roles.columns[0] if len(roles.columns) == 1 else None)
+    if text is None:
+        raise InputError(
+            f"{spec.name} learns from one column of texts, and the source has {', '.join(map(str, roles.columns))}; "
+            "name the column of texts with text=…, or use NaiveBayes"
+        )
+    return roles._replace(text=text, columns=(text,))
+
+
+def source_for(model: Model, source: Source, *, labeled: bool = False) -> Source:
+    """Return another source with the columns that a model reads, and their types; ``labeled``: with labels too."""
+    roles = roles_for(model, source, labeled=labeled)
+    return source if roles is None else source.with_roles(roles).with_types(model.text_types(), of_texts=True)
+
+
+def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles | None:
+    """Return the columns of another source that a model reads; ``labeled``: those of labels and weights too.
+
+    Roles that the user gave come first, then those of training, then those that were inferred.
+    """
+    if source.names is None:
+        return None
+    names, trained, requested = list(source.names), model.schema.roles, source.requested
+    if requested is None:
+        assert source.roles is not None
+        label, text, weight = source.roles.label or None, None, source.roles.weight if labeled else None
+    else:
+        label, text = requested.label or (trained.label if trained else None), requested.text
+        weight = requested.weight or (trained.weight if trained else None) if labeled else None
+        if weight is not None and weight not in names:
+            raise no_column(weight, "weight", trained.weight if trained else None, names)
+        if labeled and label is None and source.roles is not None:
+            label = source.roles.label
+        if labeled and label not in names:
+            raise no_column(label, "label", trained.label if trained else None, names)
+    others = [name for name in names if name not in (label, weight)]
+    return model.roles_in(others, text, label or "")._replace(weight=weight)
+
+
+def roles_in(spec: Spec, schema: Schema, names: list[str], text: str | None, label: str | None) -> Roles:
+    """Return which of the named columns a model reads; ``text`` and ``label``: if not those of training."""
+    trained = schema.roles
+    if label is None:
+        label = trained.label if trained else ""
+    if spec.reads_texts:
+        known = trained.text if trained else None
+        column = _text_column(text or known, known, names, label)
+        return Roles(label, column, (column,))
+    others = {label, *((trained.label, trained.weight) if trained else ())}
+    return Roles(label, None, _table_columns(spec, schema, names, others))
+
+
+def _table_columns(spec: Spec, schema: Schema, names: list[str], others: set[str | None]) -> tuple[str, ...]:
+    """Return the columns of training; ``others`` are labels and weights."""
+    known, roles = schema.feature_names, schema.roles
+    if known is None:
+        trained = roles.columns if roles else ()
+        found = trained if trained and set(trained) <= set(names) else ()
+        return found or tuple(name for name in names if name not in others)
+    found = tuple(name for name in known if name in names)
+    if not found:
+        raise InputError(
+            f"the model was trained on the columns {', '.join(known)}, and the source has none of them, but "
+            f"{', '.join(names)}; pass a source with these columns"
+        )
+    check_columns(list(known), names, getattr(spec, "absent", None), others)
+    return found
+
+
+def _text_column(wanted: str | None, trained: str | None, names: list[str], label: str | None) -> str:
+    if wanted in names:
+        return str(wanted)
+    others = [name for name in names if name != label]
+    if wanted is None and len(others) == 1:
+        return others[0]
+    raise no_column(wanted, "text", trained, names)
+
+
+def no_column(name: str | None, role: str, trained: str | None, names: list[str]) -> InputError:
+    """Return the error for a column that a source should have: the one of training, or another that was named."""
+    why = ", which the model was trained with" if name == trained else ""
+    advice = f"name the column of {role}s with {role}= (--{role} in a terminal)"
+    meant = None if name is None else similar_name(name, names)
+    hint = "" if meant is None else f"did you mean {meant!r}? "
+    return InputError(f"the source has no column {name!r} of {role}s{why}; it has {', '.join(names)}; {hint}{advice}")

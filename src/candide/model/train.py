@@ -1,0 +1,433 @@
+"""Training a model on any source: the only place where states of batches are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.index import encode
+from ..data.labeled_rows import LabeledRows, concatenate_labeled, is_unlabeled, label_array, warn_if_continuous
+from ..exceptions import InputError, warn
+from ..kernels import Kernels
+from ..specs import BoundSpec, ClassPrior, Spec
+from ..specs.schema import Schema
+from ..statistics.kept_rows import row_bytes
+from .accumulator import Accumulator, Joining, PartialState, RowCounts, summarize
+from .classifier import Classifier
+from .labels import LabelFilter, NoLabels, with_labels
+from .model import Model, completed
+from .source import Chunk, Source, roles_to_learn, source_for
+
+# First rows that define the schema: they tell columns of names from columns of texts. Few are enough where all are
+# texts or numbers.
+_HEAD, _SHORT_HEAD = 10_000, 100
+# Memory of a row besides its cells; a text that is a Python string takes as much.
+_ROW_BYTES = 64
+
+
+def train(
+    spec: Spec, source: Source, *, classes: Any = None, more_to_come: bool = False, monitor: Monitor | None = None
+) -> Model:
+    """Train a model on the rows of a source.
+
+    Parameters
+    ----------
+    spec : Spec
+        The parameters.
+    source : Source
+        The rows.
+    classes : array, optional
+        All classes there will be.
+    more_to_come : bool, default False
+        Whether other classes may follow.
+    monitor : Monitor, optional
+        Shows progress and saves checkpoints.
+
+    Examples
+    --------
+    >>> from candide.model.source import MemorySource
+    >>> from candide.specs.gaussian import GaussianSpec
+    >>> train(GaussianSpec(), MemorySource([[1.0], [9.0]], ["low", "high"])).predict([[2.0]])
+    array(['low'], dtype='<U4')
+    """
+    monitor = monitor or Monitor()
+    declared = None if classes is None else encode(label_array(classes), Kernels(spec.n_threads))[0]
+    if source.in_memory and not more_to_come and spec.unlabeled_choice() in ("em", "sfe"):
+        rows = source.head(0)
+        missing = None if rows.y is None else is_unlabeled(rows.y)
+        if missing is not None and missing.any() and not missing.all():
+            from .unlabeled import train_semi_supervised
+
+            return train_semi_supervised(spec, rows, missing)
+    source = source.with_types(spec.declared_types())
+    roles = roles_to_learn(spec, source)
+    source = source if roles is None else source.with_roles(roles)
+    training = Training.start(spec, source, monitor)
+    training.add_all(source, monitor)
+    with monitor.finishing(training):
+        return training.finish(declared, more_to_come)
+
+
+def learn(model: Model, source: Source, *, spec: Spec | None = None, monitor: Monitor | None = None) -> Model:
+    """Return the model after further rows. ``spec``: parameters of now, if they have changed."""
+    training = _count(model, source, spec, monitor)
+    task = training.task
+    bound = replace(task.bound, target=model.classifier.bound_spec.target)
+    after = model.learn(training.total(), task.spec, task.schema, bound)
+    return replace(after, row_counts=training.row_counts)
+
+
+def forget(model: Model, source: Source, *, spec: Spec | None = None, monitor: Monitor | None = None) -> Model:
+    """Return the model without rows that were learned."""
+    training = _count(model, source, spec, monitor)
+    after = model.forget(training.total(), training.task.spec, training.task.schema)
+    return replace(after, row_counts=training.row_counts)
+
+
+def _count(model: Model, source: Source, spec: Spec | None, monitor: Monitor | None) -> Training:
+    """Return the state of further rows, which are read like those of training."""
+    source = source_for(model, source, labeled=True)
+    training = Training(Summarize.by_model(model, spec or model.spec))
+    training.add_all(source, monitor or Monitor())
+    return training
+
+
+class Monitor:
+    """Follows a training. This one only warns of rows without a label; commands show progress and save checkpoints."""
+
+    def resume(self) -> Checkpoint | None:
+        """Return what an earlier, interrupted training has learned."""
+        return None
+
+    def step(self) -> AbstractContextManager[Any]:
+        """Return a context in which a state is added; interruptions should wait for its end."""
+        return nullcontext()
+
+    def advance(self, training: Training) -> None:
+        """Tell that further rows were added."""
+
+    def finishing(self, training: Training) -> AbstractContextManager[Any]:
+        """Return a context in which everything is fitted, after all rows were added."""
+        return nullcontext()
+
+    def unlabeled(self, n_rows: int) -> None:
+        """Tell that rows without a label were left out."""
+        warn(f"{n_rows} rows without a label were left out")
+
+
+class Checkpoint(NamedTuple):
+    """The model of the first rows of a source, not fitted yet, and the number of these rows."""
+
+    model: Model
+    n_rows: int
+    n_unlabeled: int
+
+
+class Training:
+    """The state of the rows that a task has counted so far."""
+
+    def __init__(self, task: Summarize) -> None:
+        self.task = task
+        self.n_rows = self.n_unlabeled = 0
+        self._partitions: frozenset[int] = frozenset()
+        self._accumulator = Accumulator()
+
+    @classmethod
+    def start(cls, spec: Spec, source: Source, monitor: Monitor) -> Training:
+        """Return a training that goes on from a checkpoint or begins with the first rows of a source."""
+        checkpoint = monitor.resume()
+        if checkpoint is None:
+            n_first = _SHORT_HEAD if spec.reads_texts else _HEAD
+            return cls(Summarize.by_head(spec, source.head(n_first), source))
+        training = cls(Summarize.by_model(checkpoint.model, spec))
+        training.n_rows, training.n_unlabeled = checkpoint.n_rows, checkpoint.n_unlabeled
+        training._accumulator = Accumulator(checkpoint.model.state)
+        return training
+
+    def add_all(self, source: Source, monitor: Monitor) -> None:
+        """Add the states of all rows of a source, or of those after a checkpoint."""
+        for part in source.summarize(self.task, self.n_rows):
+            with monitor.step():
+                self._add(part)
+                monitor.advance(self)
+            del part
+        if not self.n_rows and source.names is not None:
+            raise InputError(
+                f"the source has the columns {', '.join(source.names)} and no rows; expected at least one labeled row; "
+                "check the source"
+            )
+        if self.n_unlabeled:
+            monitor.unlabeled(self.n_unlabeled)
+
+    def _add(self, part: PartialState) -> None:
+        self.n_rows, self.n_unlabeled = self.n_rows + part.n_rows, self.n_unlabeled + part.n_unlabeled
+        self._partitions |= part.partitions
+        if part.n_unlabeled:
+            # Engines that count rows themselves do not know whether those without a label are allowed.
+            LabelFilter(self.task.spec).add(part.n_unlabeled)
+        if part.state is None:
+            return
+        with named(part.name):
+            self._accumulator.add(part.state)
+        main = self._accumulator.main
+        assert main is not None
+        self.task.follow(main)
+        self.task.spec.check_classes(self.task.bound, len(main.classes))
+
+    @property
+    def row_counts(self) -> RowCounts | None:
+        """Rows and partitions, where there are partitions."""
+        return RowCounts(self.n_rows, self.n_unlabeled, len(self._partitions)) if self._partitions else None
+
+    def total(self) -> Any:
+        """Return the state of all rows so far."""
+        if self._accumulator.main is None:
+            if self.n_unlabeled:
+                raise NoLabels(self.n_unlabeled)
+            raise InputError("found no rows with a label and a weight; expected at least one")
+        return self._accumulator.total()
+
+    def model(self) -> Model:
+        """Return the model of all rows so far, in which nothing is fitted yet."""
+        task = self.task
+        return Model(task.spec, task.schema, Classifier(task.bound, self.total()))
+
+    def finish(self, declared: Any, more_to_come: bool) -> Model:
+        """Return the model of all rows, with everything fitted that the spec asks for."""
+        task, state = self.task, self.total()
+        spec, schema, bound = task.spec, task.schema, task.bound
+        if not task.is_all_head:
+            # ``columns`` may name kinds of columns that only later rows showed.
+            learned = Classifier(replace(bound, prior=ClassPrior()), state)
+            schema = spec.resolved(schema, learned)
+            bound = replace(spec.bind(schema, learned), sample_bytes=bound.sample_bytes)
+        classifier = Classifier(bound, state if declared is None else state.declare(declared))
+        warn_if_continuous(classifier.classes.labels)
+        if not more_to_come:
+            bound.prior.check_weights(classifier.classes)
+        return Model(spec, schema, completed(spec, classifier), row_counts=self.row_counts)
+
+
+class _Encoded(NamedTuple):
+    """Rows of a chunk as the family reads them; None if no row has a label."""
+
+    rows: LabeledRows | None
+    n_rows: int
+    n_unlabeled: int
+    name: str
+
+    @property
+    def n_bytes(self) -> int:
+        if self.rows is None:
+            return 0
+        return int(row_bytes(self.rows.data).sum()) + _ROW_BYTES * len(self.rows.positions)
+
+
+@dataclass(eq=False)
+class Summarize:
+    """The task of a source: to read chunks like the rows of training, and to return their states.
+
+    It holds no rows but those of the head, which are dropped when they have been counted. Engines send the task to
+    their workers, in the form of ``for_workers``.
+
+    Attributes
+    ----------
+    spec, schema, bound : Spec, Schema, BoundSpec
+        What is counted.
+    group_bytes : int
+        Bytes of rows that are counted at once.
+    learned : Classifier, optional
+        What is known of the columns, by which later rows are read.
+    joining : State or Classifier, optional
+        What states will be added to: training rows that would not be kept there are not copied.
+    """
+
+    spec: Spec
+    schema: Schema
+    bound: BoundSpec
+    group_bytes: int
+    learned: Classifier | None = None
+    joining: Joining | None = None
+    is_all_head: bool = False
+    _head: tuple[Chunk, _Encoded] | None = None
+    _follows: bool = False
+
+    @classmethod
+    def by_head(cls, spec: Spec, head: Chunk, source: Source) -> Summarize:
+        """Return a task for rows like those of the head."""
+        encoded, schema = _open(spec, head)
+        if source.roles is not None and source.roles.label:
+            schema = replace(schema, roles=source.roles)
+        return cls(spec, schema, spec.bind(schema), spec.group_bytes, _head=(head, encoded), _follows=True)
+
+    @classmethod
+    def by_model(cls, model: Model, spec: Spec) -> Summarize:
+        """Return a task for rows like those that a model was trained on."""
+        schema, bound = model.bind(spec)
+        return cls(spec, schema, bound, spec.group_bytes, model.classifier, model.classifier)
+
+    def follow(self, state: Any) -> None:
+        """Read later rows by what was learned so far, in a first training."""
+        if self._follows:
+            # The class prior may name classes that come later.
+            self.learned, self.joining = Classifier(replace(self.bound, prior=ClassPrior()), state), state
+
+    def for_workers(self) -> Summarize:
+        """Return the task for processes that have one thread each, without training rows."""
+        learned = self.reader()
+        # A worker has memory for larger groups, which are added up half as often.
+        return replace(
+            self, spec=replace(self.spec, n_threads=1), group_bytes=2 * self.spec.group_bytes, joining=None, _head=None,
+            learned=Classifier(learned.bound_spec, replace(learned.state, sample=None)), _follows=False,
+        )  # fmt: skip
+
+    def reader(self) -> Classifier:
+        """Return what is known of the columns; if nothing was counted yet, by the head."""
+        if self.learned is None:
+            assert self._head is not None
+            rows = self._head[1].rows
+            assert rows is not None
+            bound = replace(self.bound, prior=ClassPrior())
+            self.learned = Classifier(bound, summarize(bound, rows, Kernels(self.spec.n_threads)))
+        return self.learned
+
+    @property
+    def model(self) -> Model:
+        """A model that reads rows like the task."""
+        return Model(self.spec, self.schema, self.reader())
+
+    def parts(self, chunks: Iterable[Chunk]) -> Iterator[PartialState]:
+        """Yield the state of each group of chunks."""
+        for group in _gather(self._encoded(chunks), self.group_bytes):
+            yield self._state(group)
+            group.clear()
+
+    def whole(self, chunks: Iterable[Chunk], partition: int) -> PartialState:
+        """Return the state of all chunks of a partition."""
+        accumulator, n_rows, n_unlabeled = Accumulator(), 0, 0
+        with named(f"partition {partition}"):
+            for part in self.parts(chunks):
+                n_rows, n_unlabeled = n_rows + part.n_rows, n_unlabeled + part.n_unlabeled
+                if part.state is not None:
+                    accumulator.add(part.state)
+                    self.joining = accumulator.main
+        state = None if accumulator.main is None else accumulator.total()
+        return PartialState(state, frozenset([partition]), n_rows, n_unlabeled)
+
+    def _encoded(self, chunks: Iterable[Chunk]) -> Iterator[_Encoded]:
+        for chunk in chunks:
+            head, self._head = self._head, None
+            if head is not None and chunk is head[0]:
+                self.is_all_head = True
+                encoded = head[1]
+            else:
+                self._head, self.is_all_head = head, False
+                with named(chunk.name):
+                    encoded = self._read(chunk)
+            del head, chunk
+            yield encoded
+            del encoded
+
+    def _read(self, chunk: Chunk) -> _Encoded:
+        """Return the rows of a chunk that have a label."""
+        spec, labeled = self.spec, LabelFilter(self.spec)
+        if chunk.n_unlabeled:
+            labeled.add(chunk.n_unlabeled)
+        rows, n_labeled = None, 0
+        try:
+            X, y, weight, groups = labeled.drop(*spec.split_label(chunk.X, chunk.y), chunk.weight, chunk.groups)
+        except NoLabels as found:
+            if not chunk.name:
+                raise
+            labeled.add(found.n_rows)
+        else:
+            if chunk.may_be_empty and is_void(y, weight):
+                n_labeled = len(y)
+            else:
+                learned = self.reader()
+                data = self.read_rows(X, learned)
+                rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads), learned.classes)
+                n_labeled = len(rows.positions)
+        return _Encoded(rows, n_labeled + labeled.n_unlabeled, labeled.n_unlabeled, chunk.name)
+
+    def read_rows(self, X: Any, learned: Classifier) -> Any:
+        """Return rows as the family reads them."""
+        return self.spec.read(X, self.schema, learned, learning=True)
+
+    def _state(self, group: list[_Encoded]) -> PartialState:
+        """Count some chunks together."""
+        kernels = Kernels(self.spec.n_threads)
+        counts = sum(one.n_rows for one in group), sum(one.n_unlabeled for one in group)
+        parts = [one for one in group if one.rows is not None]
+        if not parts:
+            return PartialState(None, frozenset(), *counts)
+        encoded = [one.rows for one in parts if one.rows is not None]
+        try:
+            rows = encoded[0] if len(encoded) == 1 else concatenate_labeled(encoded)
+            state = summarize(self.bound, rows, kernels, self.joining)
+        except ValueError:
+            for one in parts:
+                assert one.rows is not None
+                with named(one.name):
+                    summarize(self.bound, one.rows, kernels)
+            raise
+        return PartialState(state, frozenset(), *counts, parts[0].name)
+
+
+def _open(spec: Spec, head: Chunk) -> tuple[_Encoded, Schema]:
+    """Return the first rows that have a label, and their schema."""
+    labeled = LabelFilter(spec)
+    if head.n_unlabeled:
+        labeled.add(head.n_unlabeled)
+    with named(head.name):
+        X, y, weight, groups = labeled.drop(*spec.split_label(head.X, head.y), head.weight, head.groups)
+        schema, data = spec.open(X)
+        rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads))
+    n_rows = len(rows.positions) + labeled.n_unlabeled
+    return _Encoded(rows, n_rows, labeled.n_unlabeled, head.name), schema
+
+
+def _gather(chunks: Iterable[_Encoded], n_bytes: int) -> Iterator[list[_Encoded]]:
+    """Gather consecutive chunks that are counted together, up to ``n_bytes``.
+
+    The first is alone, because the others are read by what it holds.
+    """
+    waiting: list[_Encoded] = []
+    size, is_first = 0, True
+    for chunk in chunks:
+        last = next((one.rows for one in reversed(waiting) if one.rows is not None), None)
+        if last is not None and chunk.rows is not None and not chunk.rows.can_concatenate(last):
+            yield waiting
+            waiting, size = [], 0
+        size += chunk.n_bytes
+        whole = chunk.rows is not None and (is_first or size >= n_bytes)
+        is_first = is_first and chunk.rows is None
+        # A generator may fill the same arrays again.
+        copied = whole or chunk.rows is None
+        waiting.append(chunk if copied else chunk._replace(rows=concatenate_labeled([chunk.rows])))  # type: ignore[list-item]
+        del chunk, last
+        if whole:
+            yield waiting
+            waiting, size = [], 0
+    if waiting:
+        yield waiting
+
+
+def is_void(y: Any, weight: Any) -> bool:
+    """Return whether there are no rows, or none with a weight."""
+    return y is not None and (not len(y) or (weight is not None and not np.any(np.asarray(weight) != 0)))
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Add the name of a chunk or partition to errors."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if name:
+            error.args = (f"{name}: {error}",)
+        raise

@@ -1,0 +1,180 @@
+"""What contributes to predictions: the waterfall plot of one prediction, and the weights of columns."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ..estimators import NaiveBayes
+from ..exceptions import ParameterError
+from ..explain.explanation import Explanation
+from ..kernels.layouts import Array, Floats
+from ..model.table import Table
+from . import style
+from ._inputs import check_fitted
+from .style import Display
+
+
+def waterfall(
+    explanation: Any, *, of: Any = None, against: Any = None, by: Literal["term", "view", "word"] = "term",
+    most: int = 12, ax: Axes | None = None,
+) -> Display:  # fmt: skip
+    """Plot the contributions to one prediction, from the prior to the log-odds against the second most probable class.
+
+    Each bar begins where the one above ends; to the right it speaks for ``of``, to the left for ``against``. What does
+    not fit is added up in one bar, so that the last is exactly what the model says.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of one row: ``model.explain(X)[0]``.
+    of, against : labels, optional
+        By default the answer and its runner-up.
+    by : {"term", "view", "word"}, optional
+        As in ``Explanation.evidence``; by default words, where a text is looked at in several ways.
+    most : int, default 12
+        Bars between the prior and the sum.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    Display
+        ``table``: term, bits, begin, end. A value that is impossible in one class has infinitely many bits, and its bar
+        runs to the edge. ``numbers``: ``log_odds`` in bits, and ``probability``, that of ``of``.
+
+    Examples
+    --------
+    >>> from candide import GaussianNB
+    >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 6.0], [8.0, 5.0], [9.0, 7.0]], ["low", "low", "high", "high"])
+    >>> shown = waterfall(model.explain([[3.0, 6.0]])[0])
+    >>> shown.table["term"].tolist()
+    ['prior', 'x0 = 3', 'x1 = 6', 'log-odds']
+    """
+    if not isinstance(explanation, Explanation):
+        raise ParameterError(
+            f"waterfall shows the explanation of one row, and this is of type {type(explanation).__name__}; pass "
+            "model.explain(X)[0]"
+        )
+    first, second = explanation.pair(of, against)
+    of, against = explanation.classes[first], explanation.classes[second]
+    terms, bits = _steps(explanation.contributions(of, against, by=by or explanation.for_people), most)
+    whole = explanation.log_odds(of, against)
+    with np.errstate(invalid="ignore"):  # what speaks infinitely for both
+        end = np.append(np.cumsum(bits), whole)
+    begin, bits = np.append(np.concatenate([[0.0], end[:-2]]), 0.0), np.append(bits, whole)
+    shown = Table({"term": np.array([*terms, "log-odds"], dtype=object), "bits": bits, "begin": begin, "end": end})
+    ax = style.one_axes(ax, 6.8, style.thin_rows(len(bits), each=0.3))
+    _draw(ax, shown)
+    names, chance = style.names(explanation.classes), float(explanation.probabilities[first])
+    ax.set_xlabel(style.towards("log-odds (bits)", names[second], names[first]))
+    ax.set_title(f"p({names[first]}) = {chance:.4g}", fontsize="medium")
+    return Display((ax,), shown, {"log_odds": whole, "probability": chance})
+
+
+def _steps(evidence: Table, most: int) -> tuple[list[str], Floats]:
+    """Return the prior, the strongest terms, and the sum of all others."""
+    prior = evidence["kind"] == "prior"
+    others = np.flatnonzero(~prior)
+    kept, rest = others[: max(most, 1)], others[max(most, 1) :]
+    terms = ["prior", *evidence["term"][kept].tolist()]
+    bits = [evidence["bits"][prior].sum(), *evidence["bits"][kept]]
+    if len(rest):
+        terms.append(f"{len(rest)} more")
+        bits.append(evidence["bits"][rest].sum())
+    return terms, np.array(bits, dtype=np.float64)
+
+
+def _draw(ax: Axes, shown: Table) -> None:
+    begin, end = _within(shown["begin"], shown["end"])
+    last = shown.n_rows - 1
+    for i, bits in enumerate(shown["bits"].tolist()):
+        color = style.GREY if i == last else style.FOR if bits >= 0 else style.AGAINST
+        ax.barh(
+            i, end[i] - begin[i], left=begin[i], color=color, edgecolor="white", lw=0.5, height=0.7,
+            hatch="" if bits >= 0 else "//",
+        )  # fmt: skip
+        ax.annotate(
+            "∞" if bits == np.inf else "-∞" if bits == -np.inf else f"{bits:+.2f}", (max(begin[i], end[i]), i), (4, 0),
+            textcoords="offset points", va="center", fontsize="x-small", color=style.GREY,
+        )  # fmt: skip
+    ax.vlines(end[:-2], np.arange(last - 1) + 0.35, np.arange(last - 1) + 0.65, color=style.GREY, lw=0.8)
+    ax.axvline(0.0, color=style.GREY, lw=0.8)
+    ax.set_yticks(range(last + 1), style.names(shown["term"], 32))
+    ax.margins(x=0.14, y=0.02)
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+    style.plain(ax, "top", "right", "left")
+
+
+def _within(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """Return finite ends of bars: infinity is a little beyond all finite ends; NaN where both infinities meet."""
+    known = np.concatenate([[0.0], begin[np.isfinite(begin)], end[np.isfinite(end)]])
+    edge = 1.25 * float(np.abs(known).max()) or 1.0
+    return np.clip(np.nan_to_num(begin), -edge, edge), np.clip(np.nan_to_num(end), -edge, edge)
+
+
+def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
+    """Plot the information of each column of a ``NaiveBayes`` about the class, and its contribution to predictions.
+
+    A column may tell much and contribute little, because others tell the same. Views, which are scores of several
+    columns together, follow the columns, hatched; alone they tell no number of bits.
+
+    Parameters
+    ----------
+    model : NaiveBayes
+    most : int, default 20
+        Columns shown: those that tell most. Of the views, those that weigh something.
+    axes : two matplotlib axes, optional
+
+    Returns
+    -------
+    Display
+        ``table``: column, bits (NaN for views), contribution, own_weight, as in ``summary()``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from candide import NaiveBayes
+    >>> shown = column_weights(NaiveBayes(order=0).fit(*load_iris(return_X_y=True)))
+    >>> shown.table["column"].tolist()
+    ['3', '2', '0', '1', 'all columns, added up']
+    """
+    summary = check_fitted(model, "column_weights", NaiveBayes).summary()
+    order = _order(summary, most)
+    shown = Table({name: summary[name][order] for name in ("column", "bits", "contribution", "own_weight")})
+    left, right = style.panels(axes, 2, size=(3.6, style.thin_rows(len(order))), sharey=True)
+    _bars(left, shown, "bits", "information about the class, alone (bits)")
+    _bars(right, shown, "contribution", "mean absolute contribution\nto the log-odds, in all views (bits)")
+    left.set_yticks(range(len(order)), style.names(shown["column"]))
+    left.invert_yaxis()
+    if axes is not None:
+        right.set_yticks(range(len(order)), [""] * len(order))
+        right.invert_yaxis()
+    return Display((left, right), shown)
+
+
+def _order(summary: Table, most: int) -> Array:
+    """Return the most informative columns, then the views that have weights."""
+    views = np.flatnonzero((summary["family"] == "view") & (summary["own_weight"] > 0))
+    columns = np.flatnonzero(summary["family"] != "view")
+    bits = np.nan_to_num(summary["bits"][columns], nan=-1.0)
+    return np.concatenate([columns[np.argsort(-bits, kind="stable")][:most], views])
+
+
+def _bars(ax: Axes, shown: Table, what: str, label: str) -> None:
+    values = np.nan_to_num(shown[what])
+    view = np.isnan(shown["bits"])
+    ax.barh(
+        range(len(values)), values, color=[style.PALE if v else style.FOR for v in view],
+        hatch=["//" if v else "" for v in view], edgecolor="white",
+    )  # fmt: skip
+    for i, value in enumerate(shown[what]):
+        text = "" if np.isnan(value) else f" {value:.2g}"
+        ax.text(values[i], i, text, va="center", ha="left", fontsize="x-small", color=style.GREY)
+    ax.set_xlim(0.0, max(float(values.max(initial=0.0)) * 1.15, 1e-3))
+    ax.set_xlabel(label, fontsize="small")
+    style.plain(ax)
+    ax.tick_params(axis="y", length=0)
+    ax.margins(y=0.02)

@@ -1,0 +1,321 @@
+"""Dask's arrays and data frames: a task for each partition, and a tree of tasks that merge states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import is_sparse
+from ..data.arrow_batches import needed
+from ..data.column_selection import Roles, quote_names
+from ..data.labeled_rows import is_unlabeled
+from ..exceptions import InputError
+from ..model.accumulator import PartialState, merge_partial_states
+from ..model.model import Model
+from ..model.source import Chunk
+from ..model.train import Summarize
+from .distributed import DistributedSource, check_name, predictions
+
+# States that one task merges.
+_FAN_IN = 8
+# How many more partitions are looked at where the ones before had too few rows.
+_FURTHER = 4
+
+
+def open_frame(X: Any, y: Any = None, sample_weight: Any = None) -> DaskSource:
+    """Return a data frame, a series or an array of Dask as a source; labels and weights may be names of columns."""
+    if not _is_collection(X):
+        raise InputError(
+            f"X is a {type(X).__name__} of Dask; pass a data frame, a series of texts or an array; a bag makes a data "
+            "frame with to_dataframe()"
+        )
+    if not _is_frame(X):
+        return DaskSource(X, y, sample_weight, None)
+    names = list(X.columns)
+    label, weight = _column_name(y, "y", names), _column_name(sample_weight, "sample_weight", names)
+    others = tuple(name for name in names if name not in (label, weight))
+    return DaskSource(X, y, sample_weight, Roles(label or "", None, others, weight))
+
+
+class DaskSource(DistributedSource):
+    """Rows with labels, partition by partition."""
+
+    def __init__(self, X: Any, y: Any, weight: Any, roles: Roles | None) -> None:
+        self.roles = roles
+        self.names = None if roles is None else list(X.columns)
+        self._given = X, y, weight
+
+    def with_roles(self, roles: Roles) -> DaskSource:
+        return DaskSource(*self._given, roles)
+
+    @property
+    def _parts(self) -> list[tuple[Any, ...]]:
+        """The partitions of rows, labels and weights, each as a task; None for what lies in the data frame."""
+        X, y, weight = self._given
+        roles = self.roles
+        if y is None:
+            raise InputError("y is None; pass the labels, or the name of the column of X that holds them")
+        if roles is not None:
+            # What lies in the frame itself comes with it, so that a file is read once.
+            X = X[needed(roles)]
+            y, weight = None if roles.label else y, None if roles.weight else weight
+        return _cut_alike({"X": X, "y": y, "sample_weight": weight})
+
+    def _first(self, n: int, having: list[str]) -> Chunk | None:
+        from dask import delayed
+
+        firsts = [delayed(_few)(n, having, self.roles, *part) for part in self._parts]
+        with self._columns_checked():
+            found = [chunk for chunk in _of_first(firsts, n, _n_labels) if _n_labels(chunk)]
+        if not found:
+            return None
+        # Sparse matrices hold numbers, of which few tell as much as many.
+        return found[0] if is_sparse(found[0].X) else self._joined(found)
+
+    def _empty(self, X: Any) -> list[str]:
+        return X.columns[X.isna().all()].tolist() if self.roles is not None and X.ndim == 2 else []
+
+    def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
+        from dask import delayed
+
+        for partition, part in enumerate(self._parts):
+            with self._columns_checked():
+                rows = delayed(_labeled)(self.roles, *part).compute()
+            yield from _groups(rows._replace(name=f"partition {partition}"), n_bytes)
+
+    def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
+        from dask import compute, delayed
+
+        sent = delayed(task.for_workers(), traverse=False)
+        parts = [delayed(_count)(sent, number, self.roles, *part) for number, part in enumerate(self._parts)]
+        while len(parts) > 1:
+            parts = [delayed(merge_partial_states)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+        with self._columns_checked():
+            found: tuple[PartialState] = compute(parts[0])
+        yield found[0]
+
+    def map(self, task: Any) -> Iterator[Any]:
+        from dask import compute, delayed
+
+        sent = delayed(task.for_workers(), traverse=False)
+        with self._columns_checked():
+            yield from compute(
+                *(delayed(_apply)(sent, number, self.roles, *part) for number, part in enumerate(self._parts))
+            )
+
+    def predict(self, model: Model, method: str) -> Any:
+        """Return arrays for arrays and series for series; data frames keep their columns, and get predictions."""
+        from dask import delayed
+
+        X, model = self._given[0], model.for_workers()
+        # As one task of its own it travels to each worker once, not with every partition.
+        sent = delayed(model, traverse=False)
+        if not _has_partitions(X):
+            return _predict_blocks(model, sent, method, _whole_rows(X))
+        function = _with_predictions if _is_frame(X) else _predict_series
+        return X.map_partitions(function, sent, method, meta=function(X._meta, model, method))
+
+    @contextmanager
+    def _columns_checked(self) -> Iterator[None]:
+        """A partition may lack a column that the frame says it has: Dask looks at the first partition, or at none."""
+        try:
+            yield
+        except KeyError as error:
+            if self.roles is not None:
+                _refuse_lacking(self._given[0], needed(self.roles), error)
+            raise
+
+
+def first_rows(X: Any, n: int) -> Any:
+    """Return the first rows of a data frame as a table of Arrow."""
+    import pandas as pd
+    import pyarrow as pa
+
+    found = _of_first(X.to_delayed(), n, len)
+    return pa.Table.from_pandas(pd.concat(found).iloc[:n], preserve_index=False)
+
+
+def _refuse_lacking(frame: Any, names: list[str], error: KeyError) -> None:
+    """Name the first partition that lacks one of the columns, if there is one."""
+    from dask import delayed
+
+    for number, part in enumerate(frame.to_delayed()):
+        columns = list(delayed(getattr)(part, "columns").compute())
+        lacking = [name for name in names if name not in columns]
+        if lacking:
+            raise InputError(
+                f"partition {number} has no column {quote_names(lacking)}; it has {quote_names(columns)}, and the data "
+                "frame says that all partitions have the same columns; write the partitions with the same columns"
+            ) from error
+
+
+def _has_partitions(X: Any) -> bool:
+    """Return whether it is a data frame or a series, not an array."""
+    return hasattr(X, "map_partitions")
+
+
+def _is_frame(X: Any) -> bool:
+    return _has_partitions(X) and X.ndim == 2
+
+
+def _is_collection(part: Any) -> bool:
+    """Return whether it is a data frame, a series or an array of Dask; a Delayed says that it has any attribute."""
+    return type(part).__module__.startswith(("dask.dataframe", "dask.array"))
+
+
+def _column_name(part: Any, what: str, names: list[Any]) -> str | None:
+    """Return the name of a column of X, if one is meant."""
+    if not isinstance(part, str):
+        return None
+    check_name(part, what, names)
+    return part
+
+
+def _cut_alike(parts: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Return tasks of each partition; None for what is not given, or comes with X."""
+    for name, part in parts.items():
+        if part is not None and not _is_collection(part):
+            raise InputError(
+                f"X is Dask's, and {name} is {part!r:.60}; pass Dask's too, cut as X is, or the name of a column of X"
+            )
+    cut = {name: _partitions(part) for name, part in parts.items() if part is not None}
+    if len({len(each) for each in cut.values()}) > 1:
+        found = ", ".join(f"{name} has {len(each)}" for name, each in cut.items())
+        raise InputError(f"the partitions differ: {found}; cut all alike, with repartition() or rechunk()")
+    nothing = [None] * len(cut["X"])
+    return list(zip(*(cut.get(name, nothing) for name in parts), strict=True))
+
+
+def _partitions(part: Any) -> list[Any]:
+    if _has_partitions(part):
+        return list(part.to_delayed())
+    blocks: list[Any] = _whole_rows(part).to_delayed().ravel().tolist()
+    return blocks
+
+
+def _whole_rows(X: Any) -> Any:
+    """Return an array that is not cut between columns."""
+    return X.rechunk({1: -1}) if X.ndim == 2 and len(X.chunks[1]) > 1 else X
+
+
+def _of_first(waiting: Sequence[Any], n: int, size: Callable[[Any], int]) -> list[Any]:
+    """Return what the first tasks give, as many of them as it takes to have ``n`` rows."""
+    from dask import compute
+
+    found: list[Any] = []
+    step = 1
+    while waiting and sum(map(size, found)) < n:
+        found += compute(*waiting[:step])
+        waiting, step = waiting[step:], step * _FURTHER
+    return found
+
+
+# What workers do with a partition: a data frame of pandas, a series, or a block of an array.
+
+
+def _n_labels(chunk: Chunk) -> int:
+    """Return the number of rows; sparse matrices have no length."""
+    return len(chunk.y)
+
+
+def _labeled(roles: Roles | None, X: Any, y: Any, weight: Any) -> Chunk:
+    """Return the rows of a partition that have a label."""
+    if roles is not None:
+        cells = X[roles.text if roles.text is not None else list(roles.columns)]
+        y, weight = X[roles.label] if roles.label else y, X[roles.weight] if roles.weight else weight
+        X = cells
+    missing = is_unlabeled(y)
+    if len(missing) != X.shape[0]:
+        raise InputError(
+            f"a partition of X has {X.shape[0]} rows, and that of y {len(missing)}; cut both at the same rows"
+        )
+    n_missing = int(np.count_nonzero(missing))
+    chunk = Chunk(X, y, weight, may_be_empty=True)
+    return _taken(chunk, np.flatnonzero(~missing))._replace(n_unlabeled=n_missing) if n_missing else chunk
+
+
+def _taken(chunk: Chunk, rows: Any) -> Chunk:
+    X, y, weight = (_rows(part, rows) for part in chunk[:3])
+    return chunk._replace(X=X, y=y, weight=weight)
+
+
+def _rows(part: Any, rows: Any) -> Any:
+    return None if part is None else part.iloc[rows] if hasattr(part, "iloc") else part[rows]
+
+
+def _few(n: int, having: list[str], roles: Roles | None, *part: Any) -> Chunk:
+    """Return some first rows that have a weight, and a value in any of these columns."""
+    chunk = _labeled(roles, *part)._replace(n_unlabeled=0)
+    wanted = np.ones(_n_labels(chunk), dtype=bool)
+    if chunk.weight is not None:
+        wanted &= np.asarray(chunk.weight) != 0
+    if having:
+        wanted &= chunk.X[having].notna().any(axis=1).to_numpy()
+    return _taken(chunk, np.flatnonzero(wanted)[:n])
+
+
+def _count(task: Summarize, number: int, roles: Roles | None, *part: Any) -> PartialState:
+    """Return the state of a partition."""
+    return task.whole(_groups(_labeled(roles, *part), task.group_bytes), number)
+
+
+def _apply(task: Callable[[Chunk], Any], number: int, roles: Roles | None, *part: Any) -> Any:
+    return task(_labeled(roles, *part)._replace(name=f"partition {number}"))
+
+
+def _groups(whole: Chunk, n_bytes: int) -> Iterator[Chunk]:
+    """Yield pieces of a partition: it is in memory at once, but what counting takes beside it need not be."""
+    n_rows = _n_labels(whole)
+    step = max(1, n_bytes * n_rows // max(1, _n_bytes(whole.X)))
+    yield _taken(whole, slice(0, step))
+    for begin in range(step, n_rows, step):
+        yield _taken(whole, slice(begin, begin + step))._replace(n_unlabeled=0)
+
+
+def _n_bytes(X: Any) -> int:
+    if hasattr(X, "memory_usage"):
+        return int(np.sum(X.memory_usage(deep=True)))
+    return int(X.data.nbytes) if is_sparse(X) else int(X.nbytes)
+
+
+def _with_predictions(frame: Any, model: Model, method: str) -> Any:
+    """Return a data frame with the columns of predictions."""
+    roles = model.roles_in(list(frame.columns))
+    cells = frame[roles.text if roles.text is not None else list(roles.columns)]
+    return frame.assign(**_series(model, method, cells, frame.index))
+
+
+def _predict_series(series: Any, model: Model, method: str) -> Any:
+    """Return the predictions for a series of texts."""
+    import pandas as pd
+
+    frame = pd.DataFrame(_series(model, method, series, series.index))
+    return frame["prediction"] if method == "predict" else frame
+
+
+def _series(model: Model, method: str, X: Any, index: Any) -> dict[str, Any]:
+    """Return columns of predictions, of the same types whether there are rows or not."""
+    import pandas as pd
+
+    made = predictions(model, method, X, len(index))
+    kind = pd.Series(model.classes).dtype if method == "predict" else np.dtype(np.float64)
+    return {name: pd.Series(column, index, kind) for name, column in made.items()}
+
+
+def _predict_blocks(model: Model, sent: Any, method: str, X: Any) -> Any:
+    """Return an array of predictions: one for each row, or one for each row and class."""
+    n_axes = 1 if method == "predict" else 2
+    dtype = model.classes.dtype if n_axes == 1 else np.dtype(np.float64)
+    chunks = (X.chunks[0],) if n_axes == 1 else (X.chunks[0], (len(model.classes),))
+    axes = {"drop_axis": 1} if X.ndim > n_axes else {"new_axis": 1} if X.ndim < n_axes else {}
+    nothing = np.zeros((0,) * n_axes, dtype)
+    return X.map_blocks(_predict_block, sent, method, chunks=chunks, dtype=dtype, meta=nothing, **axes)
+
+
+def _predict_block(rows: Any, model: Model, method: str) -> Any:
+    """Return the predictions for a block of an array."""
+    made = predictions(model, method, rows, rows.shape[0])
+    return made["prediction"] if method == "predict" else np.column_stack(list(made.values()))

@@ -1,0 +1,329 @@
+"""Databases that are queried: what all of them can do, and the SQL of DuckDB, PostgreSQL and SQLite."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from datetime import datetime
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from ...data.conversion import is_date_text, to_datetime
+from ...exceptions import CandideError, SourceError
+from ..duckdb_engine import EXTENSIONS_ADVICE, check_query, first_line, identifier, needs_extension
+from ..reader import cast_batch
+
+# Characters of a query that an error shows.
+_SHOWN = 500
+_ADVICE = "check the names in the query, and that it may be read"
+
+
+class Database(ABC):
+    """A connection, and the SQL of its kind."""
+
+    #: What a double is called.
+    double: ClassVar[str]
+    #: Whether it knows VAR_POP.
+    has_variances: ClassVar[bool] = True
+    #: The name of the order in which texts are one only where their bytes are.
+    bytewise: ClassVar[str] = '"C"'
+
+    @abstractmethod
+    def schema(self, source: str) -> pa.Schema:
+        """Names and types of the columns of what may stand after FROM."""
+
+    @abstractmethod
+    def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
+        """The rows of a query, a few at a time; ``many``: too many to be fetched at once."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All queries inside see the same rows; afterwards the connection is as it was."""
+        return nullcontext()
+
+    def cell(self, column: str, kind: pa.DataType) -> str:
+        """A column as it is fetched and told apart."""
+        return column if not _is_text(kind) else f"CAST({column} AS TEXT) COLLATE {self.bytewise}"
+
+    def number(self, column: str, kind: pa.DataType) -> str:
+        """A column of numbers or booleans as doubles, without NaN."""
+        return f"NULLIF(CAST({column} AS {self.double}), {self.literal(float('nan'))})"
+
+    def literal(self, number: float) -> str:
+        """A double."""
+        return f"CAST('{number!r}' AS {self.double})"
+
+    def leading_bits(self, number: str, shift: int) -> str | None:
+        """What doubles share that differ in their last bits alone, which are whole bytes, and 0.0 and -0.0.
+
+        None if there is no way to it, or a slower one than to all numbers.
+        """
+        return None
+
+    def row_hash(self, cells: list[str]) -> str | None:
+        """A whole number below 2^32 that depends on the row alone, to pick rows by; None if all may come here."""
+        return None
+
+    @staticmethod
+    def quoted(name: str) -> str:
+        return identifier(name)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+@contextmanager
+def explained(sql: str) -> Iterator[None]:
+    """Errors of a database as ours, whatever driver it has."""
+    try:
+        yield
+    except CandideError:
+        raise
+    except Exception as error:
+        shown = sql if len(sql) <= _SHOWN else f"{sql[:_SHOWN]}…"
+        advice = EXTENSIONS_ADVICE if needs_extension(error) else _ADVICE
+        raise SourceError(
+            f"the database does not answer: {first_line(error)}; it was asked {shown!r}; {advice}"
+        ) from error
+
+
+# Rows that are fetched at once.
+_FETCHED = 10_000
+
+
+def _fetched(cursor: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of a cursor, some at a time."""
+    while rows := cursor.fetchmany(_FETCHED):
+        columns = zip(*rows, strict=True)
+        arrays = [_to_array(list(cells), field) for cells, field in zip(columns, schema, strict=True)]
+        yield pa.record_batch(arrays, schema=schema)
+
+
+def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
+    try:
+        return pa.array(_plain(cells, field.type), field.type)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise SourceError(
+            f"column {field.name!r} holds cells that are no {field.type} ({first_line(error)}); make them one type, as "
+            f"in CAST({field.name} AS TEXT)"
+        ) from None
+
+
+def _plain(cells: list[Any], kind: pa.DataType) -> list[Any]:
+    """Decimals as doubles, texts of dates as dates, and what is to be text as text: Arrow does none of it."""
+    if pa.types.is_floating(kind):
+        return [None if cell is None else float(cell) for cell in cells]
+    if pa.types.is_string(kind):
+        return [cell if cell is None or isinstance(cell, str) else str(cell) for cell in cells]
+    if pa.types.is_timestamp(kind) and any(isinstance(cell, str) for cell in cells):
+        return [_moment(cell) if isinstance(cell, str) else cell for cell in cells]
+    return cells
+
+
+def _moment(text: str) -> datetime:
+    moment = to_datetime(text)
+    if moment is None:
+        raise ValueError(f"{text!r} is no date in ISO format")
+    return moment
+
+
+# What a relation is called in queries about it.
+ROWS = "candide_rows"
+# Rows of a batch: later ones may be long.
+_BATCH_ROWS = 1 << 13
+
+
+class DuckDB(Database):
+    """A connection of DuckDB, or a relation, which has one inside."""
+
+    double: ClassVar[str] = "DOUBLE"
+
+    def __init__(self, connection: Any, relation: Any = None) -> None:
+        self._connection, self._relation = connection, relation
+        self._reader: Any = None  # of the last answer
+
+    def schema(self, source: str) -> pa.Schema:
+        sql = f"SELECT * FROM {source} AS t LIMIT 0"
+        with explained(sql):
+            if self._connection is not None:
+                check_query(self._connection, sql)
+            return self._run(sql).to_arrow_table().schema
+
+    def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
+        with explained(sql):
+            self._reader = self._run(sql).to_arrow_reader(_BATCH_ROWS)
+            for batch in self._reader:
+                yield cast_batch(batch, schema, "the database")
+
+    def _run(self, sql: str) -> Any:
+        return self._connection.sql(sql) if self._relation is None else self._relation.query(ROWS, sql)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        # A second BEGIN would end what the user has begun.
+        is_first = self._connection is not None and not self._is_within_transaction()
+        if is_first:
+            self._connection.begin()
+        try:
+            yield
+        finally:
+            if self._reader is not None:
+                self._reader.close()  # after an error; nothing else could be asked while it is open
+            if is_first:
+                self._connection.rollback()
+
+    def _is_within_transaction(self) -> bool:
+        """Whether two queries are of one transaction."""
+        one, other = (self._connection.sql("SELECT txid_current()").fetchall() for _ in range(2))
+        return bool(one == other)
+
+
+# Types by their numbers in the catalogue of every PostgreSQL; all others are fetched as texts.
+_POSTGRES_TYPES = {
+    16: pa.bool_(),
+    20: pa.int64(),
+    21: pa.int64(),
+    23: pa.int64(),
+    700: pa.float32(),
+    701: pa.float64(),
+    1082: pa.date32(),
+    1083: pa.time64("us"),
+    1114: pa.timestamp("us"),
+    1186: pa.duration("us"),
+    1700: pa.float64(),
+}
+_MOMENT = 1184
+_IDLE = 0
+
+
+class Postgres(Database):
+    """A connection to PostgreSQL."""
+
+    double: ClassVar[str] = "DOUBLE PRECISION"
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._info = getattr(connection, "info", None)  # of psycopg, in either version
+
+    def schema(self, source: str) -> pa.Schema:
+        cursor = self._cursor(f"SELECT * FROM {source} AS t LIMIT 0", many=False)
+        return pa.schema([(column[0], self._type(column[1])) for column in cursor.description])
+
+    def _type(self, number: int) -> pa.DataType:
+        if number == _MOMENT:
+            return pa.timestamp("us", tz=str(getattr(self._info, "timezone", "UTC")))
+        return _POSTGRES_TYPES.get(number, pa.string())
+
+    def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
+        with explained(sql), closing(self._cursor(sql, many=many)) as cursor:
+            yield from _fetched(cursor, schema)
+
+    def _cursor(self, sql: str, *, many: bool) -> Any:
+        # A cursor with a name leaves rows where they are until they are fetched, and its query to one process.
+        cursor = self._connection.cursor("candide") if many and self._info else self._connection.cursor()
+        with explained(sql):
+            if hasattr(cursor, "row_factory"):
+                cursor.row_factory = _tuples
+            cursor.execute(sql)
+            return cursor
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        if self._info is None or not hasattr(self._connection, "transaction"):
+            yield
+            return
+        is_first = self._info.transaction_status == _IDLE
+        # Within a transaction of the user's it is a savepoint, which an error leaves as it was.
+        with self._connection.transaction(force_rollback=True):
+            if is_first:
+                self._cursor("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", many=False)
+            yield
+
+    def number(self, column: str, kind: pa.DataType) -> str:
+        return super().number(f"CAST({column} AS INT)" if pa.types.is_boolean(kind) else column, kind)
+
+    def leading_bits(self, number: str, shift: int) -> str | None:
+        return f"SUBSTR(FLOAT8SEND({number} + 0), 1, {8 - shift // 8})"
+
+    def row_hash(self, cells: list[str]) -> str | None:
+        row = f"CAST(ROW({', '.join(cells)}) AS TEXT)"
+        return f"CAST(CAST('x' || SUBSTR(MD5({row}), 1, 8) AS BIT(32)) AS BIGINT)"
+
+
+def _tuples(cursor: Any) -> Any:
+    """Rows as tuples, whatever the user likes."""
+    return tuple
+
+
+# Columns that one query asks for the types of their cells: SQLite answers 2,000 at most.
+_SOME = 500
+# Texts of a column that tell whether they are dates.
+_FIRST = 10_000
+# Types, each of which holds those before it, but for bytes.
+_RANK = "CASE TYPEOF({cell}) WHEN 'integer' THEN 1 WHEN 'real' THEN 2 WHEN 'blob' THEN 3 WHEN 'text' THEN 4 END"
+
+
+class Sqlite(Database):
+    """A connection to SQLite. Every cell has a type of its own there: a column is of the one that holds all of them."""
+
+    double: ClassVar[str] = "REAL"
+    bytewise: ClassVar[str] = "BINARY"
+    has_variances: ClassVar[bool] = False
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def schema(self, source: str) -> pa.Schema:
+        names = [column[0] for column in self._cursor(f"SELECT * FROM {source} AS t LIMIT 0").description]
+        kinds: list[pa.DataType] = []
+        for begin in range(0, len(names), _SOME):
+            ranks = [_RANK.format(cell=f"t.{self.quoted(name)}") for name in names[begin : begin + _SOME]]
+            asked = ", ".join(f"MIN({rank}), MAX({rank})" for rank in ranks)
+            found = self._cursor(f"SELECT {asked} FROM {source} AS t").fetchone()
+            kinds += map(_sqlite_type, found[::2], found[1::2])
+        return pa.schema([(name, self._or_date(name, source, kind)) for name, kind in zip(names, kinds, strict=True)])
+
+    def _or_date(self, name: str, source: str, kind: pa.DataType) -> pa.DataType:
+        """The type of dates, if the first texts of a column are dates in ISO format: SQLite has no such type."""
+        if kind != pa.string():
+            return kind
+        cell = f"t.{self.quoted(name)}"
+        cursor = self._cursor(f"SELECT {cell} FROM {source} AS t WHERE {cell} IS NOT NULL LIMIT {_FIRST}")
+        while texts := cursor.fetchmany(_SOME):
+            if not all(isinstance(text, str) and is_date_text(text) for (text,) in texts):
+                return kind
+        return pa.timestamp("us")
+
+    def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
+        cursor = self._cursor(sql)
+        with explained(sql):
+            yield from _fetched(cursor, schema)
+
+    def _cursor(self, sql: str) -> Any:
+        cursor = self._connection.cursor()
+        cursor.row_factory = None  # tuples, whatever the user likes
+        with explained(sql):
+            return cursor.execute(sql)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        if self._connection.in_transaction:
+            yield
+            return
+        self._cursor("BEGIN")
+        try:
+            yield
+        finally:
+            self._cursor("COMMIT")
+
+    def number(self, column: str, kind: pa.DataType) -> str:
+        return f"CAST({column} AS {self.double})"  # NaN is NULL here
+
+
+def _sqlite_type(least: int | None, most: int | None) -> pa.DataType:
+    """The type that holds cells from one rank to another."""
+    if most is None or most <= 2:
+        return pa.int64() if most == 1 else pa.float64()
+    return pa.binary() if least == most == 3 else pa.string()

@@ -1,0 +1,246 @@
+"""Queries about the rows of a table: its classes, distinct cells with their weights, and rows one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...data.arrow_batches import Groups, labelled_cells, needed
+from ...data.column_selection import Roles
+from ...data.index import Index
+from ...data.labeled_rows import read_labels
+from ...exceptions import InputError
+from ...kernels import Kernels
+from ...kernels.layouts import Array, Floats
+from ...model.source import Chunk
+from ..reader import plain_schema
+from .dialects import Database
+
+# What is selected: an expression and the type that it comes in, by name.
+Selected = Mapping[str, tuple[str, pa.DataType]]
+
+
+@dataclass(frozen=True)
+class Query:
+    """What stands after FROM, with its columns and what they are for."""
+
+    database: Database
+    source: str
+    schema: pa.Schema
+    roles: Roles
+    label_type: str | None = None  # that is declared
+    types: pa.Schema = field(init=False)  # as learners read them
+
+    def __post_init__(self) -> None:
+        types = plain_schema(self.schema)
+        if self.label_type is not None:
+            place = types.get_field_index(self.roles.label)
+            types = types.set(place, _declared_label(types.field(place), self.label_type))
+        object.__setattr__(self, "types", types)
+
+    def column(self, name: str) -> str:
+        return f"t.{self.database.quoted(name)}"
+
+    def cell(self, name: str) -> tuple[str, pa.DataType]:
+        """A column as it is, and its type."""
+        kind = self.types.field(name).type
+        return self.database.cell(self.column(name), kind), kind
+
+    def is_number(self, name: str) -> bool:
+        """Whether a column holds numbers or booleans."""
+        kind = self.types.field(name).type
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+    def number(self, name: str) -> str:
+        """A column of numbers as doubles; NULL where they are missing."""
+        return self.database.number(self.column(name), self.schema.field(name).type)
+
+    def is_known(self, name: str) -> str:
+        """Whether a cell holds something."""
+        return f"{self.number(name) if self.is_number(name) else self.column(name)} IS NOT NULL"
+
+    def leading_bits(self, name: str, shift: int) -> str | None:
+        """What the numbers of a column share that differ in their last bits alone; None if these are all wanted."""
+        return self.database.leading_bits(self.number(name), shift) if self.is_number(name) else None
+
+    @property
+    def label(self) -> tuple[str, pa.DataType]:
+        """The class; NULL where it is missing."""
+        kind = self.types.field(self.roles.label).type
+        if pa.types.is_floating(kind):  # NaN is no class
+            return self.number(self.roles.label), pa.float64()
+        return self.cell(self.roles.label)
+
+    @property
+    def weight(self) -> str:
+        """What a row weighs."""
+        if self.roles.weight is None:
+            return self.database.literal(1.0)
+        return self.number(self.roles.weight)
+
+    @property
+    def total_weight(self) -> tuple[str, pa.DataType]:
+        """What the rows of a group weigh."""
+        return ("COUNT(*)" if self.roles.weight is None else f"SUM({self.weight})"), pa.float64()
+
+    @property
+    def everything(self) -> str:
+        return f"FROM {self.source} AS t"
+
+    @property
+    def rows(self) -> str:
+        """Those that count: with a label, and a weight."""
+        return f"{self.everything} WHERE {self._counts}"
+
+    def numbers(self, names: Sequence[str]) -> str:
+        """The same as ``r``, with the class y, the weight w, and columns of numbers x0, x1, …"""
+        listed = "".join(f", {self.number(name)} AS x{j}" for j, name in enumerate(names))
+        return f"(SELECT {self.label[0]} AS y, {self.weight} AS w{listed} {self.rows}) AS r"
+
+    def rows_beside(self, sums: Selected) -> str:
+        """The same, each beside sums over the rows of its class, which are called ``about``."""
+        inner, _ = self._sql({"y": self.label, **sums}, f"{self.rows} GROUP BY {self.label[0]}")
+        return f"{self.everything} JOIN ({inner}) AS about ON {self.label[0]} = about.y WHERE {self._counts}"
+
+    @property
+    def _counts(self) -> str:
+        weighs = "" if self.roles.weight is None else f" AND {self.weight} > 0"
+        return f"{self.label[0]} IS NOT NULL{weighs}"
+
+    @property
+    def cells(self) -> Selected:
+        """All columns that are asked for."""
+        return {name: self.cell(name) for name in needed(self.roles)}
+
+    def ask(self, selected: Selected, rest: str) -> pa.Table:
+        """A short answer."""
+        sql, schema = self._sql(selected, rest)
+        return pa.Table.from_batches(list(self.database.answer(sql, schema, many=False)), schema)
+
+    def stream(self, selected: Selected, rest: str) -> Iterator[Any]:
+        """A long answer, batch by batch."""
+        return self.database.answer(*self._sql(selected, rest), many=True)
+
+    def _sql(self, selected: Selected, rest: str) -> tuple[str, pa.Schema]:
+        listed = ", ".join(f"{what} AS {self.database.quoted(name)}" for name, (what, _) in selected.items())
+        return f"SELECT {listed} {rest}", pa.schema([(name, kind) for name, (_, kind) in selected.items()])
+
+
+def _declared_label(field: pa.Field, kind: str) -> pa.Field:
+    """The label as it is declared; the database groups by it, so only what it can cast without loss is allowed."""
+    stored = field.type
+    is_number = pa.types.is_integer(stored) or pa.types.is_floating(stored)
+    same = {"number": is_number, "boolean": pa.types.is_boolean(stored), "str": pa.types.is_string(stored)}
+    if same[kind]:
+        return field
+    if kind == "str" and (pa.types.is_integer(stored) or pa.types.is_boolean(stored)):
+        return field.with_type(pa.string())
+    raise InputError(
+        f"schema declares the label {field.name!r} as {kind}, and the database has it as {stored}; cast it in the "
+        f"query: SELECT CAST({field.name} AS …), …"
+    )
+
+
+# Names in answers: the class, the cell, and what both weigh together.
+ANSWER = Roles("y", None, ("x",), "w")
+
+
+def distinct(query: Query, name: str, most: int | None = None) -> Chunk | None:
+    """Each pair of class and cell once, with its weight; None if there are more than ``most``."""
+    selected: Selected = {"y": query.label, "x": query.cell(name), "w": query.total_weight}
+    limit = "" if most is None else f" LIMIT {most + 1}"
+    table = query.ask(selected, f"{query.rows} GROUP BY {query.label[0]}, {query.cell(name)[0]}{limit}")
+    return None if most is not None and table.num_rows > most else as_chunk(table, name)
+
+
+def as_chunk(table: pa.Table, name: str) -> Chunk:
+    """An answer about a column, under its own name."""
+    return _renamed_chunk(table.combine_chunks().to_batches()[0], ANSWER, [name])
+
+
+def cell_by_cell(query: Query, names: Sequence[str], group_bytes: int) -> Iterator[Chunk]:
+    """All rows, of some columns."""
+    cells = {f"x{j}": query.cell(name) for j, name in enumerate(names)}
+    heavy = {} if query.roles.weight is None else {"w": (query.weight, pa.float64())}
+    roles = Roles("y", None, tuple(cells), "w" if heavy else None)
+    for batch in Groups(group_bytes).of(query.stream({"y": query.label, **cells, **heavy}, query.rows)):
+        yield _renamed_chunk(batch, roles, names)
+
+
+def row_by_row(query: Query, group_bytes: int, rest: str | None = None) -> Iterator[Chunk]:
+    """All rows, or some, of all columns that are learned from."""
+    for batch in Groups(group_bytes).of(query.stream(query.cells, rest or query.rows)):
+        rows = labelled_cells(batch, query.roles)
+        yield Chunk(rows.X, rows.y, rows.weight)
+
+
+def _renamed_chunk(batch: Any, roles: Roles, names: Sequence[str]) -> Chunk:
+    rows = labelled_cells(batch, roles)
+    return Chunk(rows.X.rename_columns(list(names)), rows.y, rows.weight)
+
+
+_SUMS = {
+    "n": "COUNT(*)",
+    "w": "SUM({w})",
+    "squares": "SUM({w} * {w})",
+    "low": "MIN({w})",
+    "high": "MAX({w})",
+    "missing": "COUNT(*) - COUNT({w})",
+}
+
+
+@dataclass(frozen=True)
+class Classes:
+    """In order, with sums over the rows of each."""
+
+    index: Index
+    n_rows: Array
+    weight: Floats
+    squares: Floats  # of the weights
+    n_without_label: int
+
+    @classmethod
+    def of(cls, query: Query) -> Classes:
+        """Those whose rows weigh something."""
+        sums = {name: (sql.format(w=query.weight), pa.float64()) for name, sql in _SUMS.items()}
+        table = query.ask({"y": query.label, **sums}, f"{query.everything} GROUP BY {query.label[0]}")
+        n_without_label = sum(table.filter(table["y"].is_null())["n"].to_pylist())
+        table = table.filter(table["y"].is_valid())
+        _refuse_odd_weights(table, query.roles.weight)
+        table = table.filter(pc.greater(table["w"], 0.0))
+        if not table.num_rows:
+            raise InputError("found no rows with a label and a weight; expected at least one")
+        index, places = _placed(table)
+        order = np.argsort(places)
+        n_rows, weight, squares = (table[name].to_numpy()[order] for name in ("n", "w", "squares"))
+        return cls(index, n_rows, weight, squares, int(n_without_label))
+
+    def spread(self, table: pa.Table) -> dict[str, Floats]:
+        """The numbers of an answer that has a row for each class, in their order, ``(classes, 1)``; for none, 0."""
+        index, places = _placed(table)
+        order = np.argsort(index.positions_in(self.index)[places])
+        return {
+            name: table[name].fill_null(0.0).to_numpy()[order][:, None] for name in table.column_names if name != "y"
+        }
+
+
+def _placed(table: pa.Table) -> tuple[Index, Array]:
+    """The classes of an answer, and of each row where its class stands among them."""
+    rows = labelled_cells(table.combine_chunks().to_batches()[0], ANSWER._replace(columns=(), weight=None))
+    return read_labels(rows.y, rows.n_rows, Kernels())
+
+
+def _refuse_odd_weights(table: pa.Table, name: str | None) -> None:
+    low, high, missing = pc.min(table["low"]).as_py(), pc.max(table["high"]).as_py(), pc.max(table["missing"]).as_py()
+    if not missing and (low is None or (low >= 0 and high < np.inf)):
+        return
+    odd = "missing" if missing else low if low < 0 else high
+    raise InputError(
+        f"weight={name!r} holds a weight that is {odd}; negative, missing or infinite weights mean nothing here; use 0 "
+        "to leave a row out"
+    )

@@ -1,0 +1,251 @@
+"""Rows of a database as a source: counted by the database where it can, fetched where not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...data.arrow_batches import labelled_cells
+from ...data.column_selection import Roles
+from ...data.column_types import check_label_type
+from ...exceptions import InputError
+from ...families import Batch, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
+from ...families.table import TableFamily
+from ...kernels.layouts import Dense
+from ...model.accumulator import PartialState
+from ...model.model import Model
+from ...model.source import Chunk
+from ...model.state import State
+from ...model.train import Summarize
+from ...specs import BoundSpec
+from ...statistics import Sample
+from ...statistics.kept_rows import row_bytes
+from ...statistics.table import TableStatistics, hstack
+from ..distributed import DistributedSource
+from .aggregates import Extent, counts, extents, in_cells, moments
+from .query import Classes, Query, cell_by_cell, distinct, row_by_row
+
+# Pairs of class and number that are fetched; columns of more are asked for in cells.
+MOST_VALUES = 50_000
+# Rows are picked if there are more than so many times those that are kept; of fewer, all come, and are counted here.
+_MANY = 4
+# First rows that tell how many different values a column has.
+_HEAD = 10_000
+_COUNTS = (Bernoulli, Multinomial, Complement, Poisson)
+
+
+class DatabaseSource(DistributedSource):
+    """The rows of a query that have a label and a weight."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._head: Chunk | None = None
+        self.names = query.schema.names
+
+    @property
+    def roles(self) -> Roles:  # type: ignore[override]
+        return self._query.roles
+
+    def with_roles(self, roles: Roles) -> DatabaseSource:
+        return DatabaseSource(replace(self._query, roles=roles))
+
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> DatabaseSource:
+        label = self.roles.label
+        if of_texts or label not in schema:
+            return self
+        return DatabaseSource(replace(self._query, label_type=check_label_type(label, schema[label])))
+
+    @cached_property
+    def _classes(self) -> Classes:
+        return Classes.of(self._query)
+
+    def head(self, n: int) -> Chunk:
+        _ = self._classes  # an error if there are no rows, or if weights are negative, missing or infinite
+        self._head = super().head(n)
+        return self._head
+
+    def _first(self, n: int, having: list[str]) -> Chunk | None:
+        query = self._query
+        among = f" AND ({' OR '.join(map(query.is_known, having))})" if having else ""
+        table = query.ask(query.cells, f"{query.rows}{among} LIMIT {n}")
+        if not table.num_rows:
+            return None
+        rows = labelled_cells(table.combine_chunks().to_batches()[0], self.roles)
+        return Chunk(rows.X, rows.y, rows.weight)
+
+    def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
+        return row_by_row(self._query, n_bytes)
+
+    def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
+        """Yield the state of all rows: counted by the database where it can, unless all rows are needed here."""
+        classes, bound = self._classes, task.bound
+        picked = self._picked(task) if bound.sample_bytes and can_count(bound.family) else None
+        if can_count(bound.family) and (picked is not None or not bound.sample_bytes):
+            head = self._head or self.head(_HEAD)
+            counting = Counting(self._query, classes, task.model, head.X, task.group_bytes)
+            state: State | None = replace(counting.state(), sample=picked)
+        else:
+            state = task.whole(self.batches(task.group_bytes), 0).state
+        n_rows, n_unlabeled = int(classes.n_rows.sum()), classes.n_without_label
+        yield PartialState(state, frozenset([0]), n_rows + n_unlabeled, n_unlabeled)
+
+    def _picked(self, task: Summarize) -> Sample | None:
+        """Return rows that the database picks, so that no others are fetched; None if all are to be read here."""
+        query = self._query
+        row_hash = query.database.row_hash([sql for sql, _ in query.cells.values()])
+        if row_hash is None:
+            return None
+        most = task.bound.sample_bytes // self._row_bytes(task)
+        if self._classes.n_rows.sum() <= _MANY * np.minimum(self._classes.n_rows, most).sum():
+            return None
+        rest = query.rows_beside({"n": ("COUNT(*)", pa.int64())}) + f" AND {row_hash} * about.n < {most} * {1 << 32}"
+        return self._sample(task.whole(row_by_row(query, task.group_bytes, rest), 0).state)
+
+    def _row_bytes(self, task: Summarize) -> int:
+        """Return the bytes of a row, by the first ones."""
+        state = task.reader().state
+        assert state.sample is not None
+        return max(1, int(np.mean(row_bytes(state.sample.data))))
+
+    def _sample(self, state: State | None) -> Sample | None:
+        """Return the rows that were picked, which stand for all rows."""
+        kept = None if state is None else state.among(self._classes.index).sample
+        return None if kept is None else replace(kept, rows=self._classes.weight)
+
+
+def can_count(family: Any) -> bool:
+    """Whether the sums of a family are those of its columns, one by one."""
+    if isinstance(family, TableFamily):
+        return not family.blocks
+    return isinstance(family, (Gaussian, Categorical, *_COUNTS))
+
+
+class Counting:
+    """Counts the columns of a query as a model does; ``head``: some of the rows."""
+
+    def __init__(self, query: Query, classes: Classes, model: Model, head: pa.Table, group_bytes: int) -> None:
+        self._query, self._classes, self._model, self._head = query, classes, model, head
+        self._group_bytes = group_bytes
+
+    def state(self) -> State:
+        """The sums of all rows; none is kept."""
+        family: Any = self._model.classifier.bound_spec.family
+        names, classes = self._query.roles.columns, self._classes
+        if isinstance(family, TableFamily):
+            parts = self._table(family)
+        elif isinstance(family, Categorical):
+            parts = {name: self._by_value(name) for name in names}
+        else:
+            parts = self._numbers(family)
+        statistics: Any = hstack([parts[name] for name in names], classes.weight)
+        if isinstance(statistics, TableStatistics):
+            statistics = replace(statistics, squares=classes.squares)
+        return State(classes.index, np.zeros(len(classes.index), dtype=bool), statistics)
+
+    # Numbers of one family.
+
+    def _numbers(self, family: Any) -> dict[str, Any]:
+        """By sums, but for columns that are no numbers in the database, or of very large or small ones."""
+        names = [name for name in self._query.roles.columns if self._query.is_number(name)]
+        found = extents(self._query, names)
+        self._refuse(family, found)
+        made = self._sums(family, [name for name in names if found[name].is_moderate])
+        return made | self._by_row([name for name in self._query.roles.columns if name not in made])
+
+    def _sums(self, family: Any, names: list[str]) -> dict[str, Any]:
+        if isinstance(family, Gaussian):
+            return dict(moments(self._query, names, self._classes))
+        on_off = isinstance(family, Bernoulli)
+        return dict(counts(self._query, names, self._classes, family.threshold if on_off else None, presence=on_off))
+
+    def _refuse(self, family: Any, found: dict[str, Extent]) -> None:
+        """What a family refuses of numbers, it refuses of the least and the largest of them."""
+        if not found:
+            return
+        columns = Dense.of(tuple(np.array(extent[:2]) for extent in found.values()), tuple(found))
+        with _of_an_answer():
+            family.observe(Batch(columns, np.arange(2, dtype=np.int32), None, 2), self._model.kernels)
+
+    # Tables.
+
+    def _table(self, family: TableFamily) -> dict[str, Any]:
+        """By values; columns of many numbers in cells of their bits, if the database can; all others row by row."""
+        kinds = dict(zip(family.names, self._model.state.statistics.kinds, strict=True))
+        names = self._query.roles.columns
+        tried = {name: self._by_value(name, self._most(name, kinds[name])) for name in names}
+        made = {name: part for name, part in tried.items() if part is not None}
+        made |= self._in_cells([name for name in names if name not in made and kinds[name] == "number"])
+        return made | self._by_row([name for name in names if name not in made])
+
+    def _most(self, name: str, kind: str) -> int | None:
+        """How many values of a column are fetched; None: all there are."""
+        if kind == "text":
+            return 0
+        if kind != "number" or self._classes.n_rows.sum() <= MOST_VALUES:
+            return None
+        column = self._head.column(name)
+        looks_continuous = 2 * pc.count_distinct(column).as_py() > len(column)
+        return 0 if looks_continuous else MOST_VALUES
+
+    def _in_cells(self, names: list[str]) -> dict[str, Any]:
+        """Columns of numbers, as far as there is a way to their bits, and none is very large or small."""
+        found = extents(self._query, [name for name in names if self._query.leading_bits(name, 0) is not None])
+        exact = moments(self._query, [name for name in found if found[name].is_moderate], self._classes)
+        cells = {name: self._counted([in_cells(self._query, name)]) for name in exact}
+        return {name: replace(part, moments=exact[name]) for name, part in cells.items()}
+
+    # Cells that are fetched.
+
+    def _by_value(self, name: str, most: int | None = None) -> Any:
+        """None if a column has more values than ``most``."""
+        chunk = None if most == 0 else distinct(self._query, name, most)
+        return None if chunk is None else self._counted([chunk])
+
+    def _by_row(self, names: list[str]) -> dict[str, Any]:
+        """In one pass, but for dates, each of which makes several columns."""
+        dates = [name for name in names if pa.types.is_temporal(self._query.types.field(name).type)]
+        others = [name for name in names if name not in dates]
+        made = {name: self._streamed([name]) for name in dates}
+        if others:
+            together = self._streamed(others)
+            made |= {name: together.only(j) for j, name in enumerate(others)}
+        return made
+
+    def _streamed(self, names: list[str]) -> Any:
+        return self._counted(cell_by_cell(self._query, names, self._group_bytes))
+
+    def _counted(self, chunks: Iterable[Chunk]) -> Any:
+        with _of_an_answer():
+            model = self._model
+            task = SummarizeColumns(
+                model.spec, model.schema, model.classifier.bound_spec, self._group_bytes, model.classifier
+            )
+            state = task.whole(chunks, 0).state
+            assert state is not None
+            return state.among(self._classes.index).statistics
+
+
+class SummarizeColumns(Summarize):
+    """The task for chunks that are tables of some columns alone."""
+
+    def read_rows(self, X: Any, learned: Any) -> Any:
+        data, family = self.spec.read_columns(X, self.schema, learned)
+        self.bound = BoundSpec(family)
+        return data
+
+
+@contextmanager
+def _of_an_answer() -> Iterator[None]:
+    """Rows in errors are not those of the table."""
+    try:
+        yield
+    except InputError as error:
+        error.args = (f"{error} (rows are counted in an answer of the database)",)
+        raise
