@@ -198,6 +198,28 @@ def test_show(model: Path, table_model: Path) -> None:
     assert "age" in done("show", table_model, "--parameters").out
 
 
+def test_types_of_columns(tmp_path: Path) -> None:
+    """Declared with --type, shown, and heeded when other files are predicted."""
+    source, model = tmp_path / "soil.csv", tmp_path / "soil.candide"
+    source.write_text("soil,wet,class\n" + "7,true,1\n9,false,2\n" * 30)
+    done("train", source, "--type", "soil=category", "-o", model, "-q")
+    told = json.loads(done("show", model, "--json", "-q").out)["schema"]
+    assert [(row["name"], row["kind"], row["role"], row["decided"]) for row in told] == [
+        ("soil", "category", "feature", "declared"),
+        ("wet", "boolean", "feature", "values are true and false"),
+        ("class", "str", "label", "the labels of training"),
+    ]
+    assert "how columns are read" in done("show", model).out
+    lines = tmp_path / "soil.jsonl"
+    lines.write_text('{"soil": 7, "wet": 1}\n{"soil": "9", "wet": 0}\n')
+    predicted = [
+        json.loads(line)["prediction"] for line in done("predict", model, lines, "--json", "-q").out.splitlines()
+    ]
+    assert predicted == ["1", "2"]
+    for wrong, words in (("soil", "must be NAME=TYPE"), ("soil=code", "a type is one of"), ("sol=str", "did you mean")):
+        assert words in run("train", source, "--type", wrong, "-o", model).err
+
+
 def test_dump_and_load(model: Path, tmp_path: Path) -> None:
     text = done("dump", model).out
     assert "invoice" in text
@@ -271,7 +293,7 @@ def test_rows_with_dates_and_booleans(tmp_path: Path) -> None:
     done("train", source, "--label", "label", "-o", tmp_path / "days.candide", "-q")
     row = '{"size": 3, "day": "2024-02-05", "open": true}'
     told = json.loads(done("explain", tmp_path / "days.candide", row, "--json", "-q").out)
-    assert told["prediction"] == "1"  # labels of CSV are texts
+    assert told["prediction"] == "1"
     assert any(term["term"] == "day = 2024-02-05" for term in told["terms"])
     assert done("classify", tmp_path / "days.candide", row).out.startswith("1\t")
     assert "write them as" in run("classify", tmp_path / "days.candide", '{"day": "last week"}').err

@@ -11,7 +11,16 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels.layouts import Array, TextRows
 from .arrays import KERNEL_DTYPES, aligned
-from .column_types import Cells, ColumnType, convert_cells, is_empty, n_cells, number_labels, one_label_type
+from .column_types import (
+    Cells,
+    ColumnType,
+    are_numbers,
+    convert_cells,
+    is_empty,
+    n_cells,
+    number_labels,
+    one_label_type,
+)
 from .columns import Column, Kind
 from .dates import date_categories, date_parts, durations_to_seconds
 from .factorize import Factorized, category_column, parse_numbers, reject_stray_texts, unbox_cells
@@ -50,10 +59,12 @@ def build_column(name: Any, cells: Cells, kind: Kind | None) -> Column:
     if kind == "number":
         return _number_column(name, parse_numbers(cells, name))
     if infer and not cells.declared:
+        if are_numbers(cells):
+            return _number_column(name, parse_numbers(cells, name))
         reject_stray_texts(cells, name)
         if is_free_text(cells):
             return text_column(name, cells)
-        cells = one_label_type(cells)
+        return category_column(name, one_label_type(cells))
     return category_column(name, cells)
 
 

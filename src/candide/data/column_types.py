@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
-from ..kernels.layouts import Array
+from ..kernels.layouts import Array, Dense
 from .arrays import overflow_error
 from .categories import distinct_values
 from .columns import Kind
@@ -25,7 +25,7 @@ from .conversion import (
     to_text,
 )
 from .dates import date_categories
-from .factorize import NUMBERS, Factorized, unbox_cells
+from .factorize import NUMBERS, Factorized, array_cells, unbox_cells
 
 Cells = Array | Factorized
 
@@ -38,10 +38,15 @@ _KINDS: dict[str, Kind] = {"number": "number", "boolean": "number", "category": 
 _NOUNS = {"number": "numbers", "boolean": "booleans", "date": "dates", "category": "categories", "str": "texts"}
 
 
+#: How the type of a column of categories was decided that are texts, whatever their data type.
+DECLARED, MIXED = "declared", "values are texts and numbers"
+
+
 class ColumnType(NamedTuple):
     """The type of a column, and how it was decided.
 
-    ``labels`` are the categories learned so far, whose data type further categories are converted to; None: texts.
+    ``labels`` are the categories learned so far, whose data type further categories are converted to. None: all become
+    texts, because they are declared, or because the first ones were texts and numbers.
     """
 
     kind: str
@@ -174,6 +179,30 @@ def _categories(name: Any, cells: Cells, column_type: ColumnType) -> Cells:
     return Factorized(cells.codes, values, cells.declared)
 
 
+def like_learned(data: Dense, labels: tuple[Array, ...]) -> Dense:
+    """Return columns of categories as numbers where numbers were learned, and as texts where texts were.
+
+    ``labels`` are the categories learned, by column.
+    """
+    odd = [
+        j for j, known in enumerate(labels) if len(known) and _holds_numbers(data.column(j)) != _holds_numbers(known)
+    ]
+    if not odd:
+        return data
+    columns = [data.column(j) for j in range(data.n_columns)]
+    for j in odd:
+        name = j if data.names is None else data.names[j]
+        cells = array_cells(columns[j], name)
+        found = convert_cells(name, cells, ColumnType("category", "the categories of training", labels[j]))
+        if isinstance(found, Factorized) and found is not cells:
+            columns[j] = found.expand(np.array([*found.labels, None], dtype=object)[:-1], None)
+    return Dense.of(tuple(columns), data.names)
+
+
+def _holds_numbers(values: Array) -> bool:
+    return values.dtype.kind in "biuf"
+
+
 def number_labels(name: Any, values: Array) -> Factorized:
     """Return numbers or durations (in seconds) as categories."""
     if values.dtype.kind == "m":
@@ -186,12 +215,23 @@ def number_labels(name: Any, values: Array) -> Factorized:
 
 def one_label_type(cells: Cells) -> Cells:
     """Return cells of which some are texts and others numbers as texts, as text formats hold them."""
-    if not isinstance(cells, Factorized):
-        return cells
-    kinds = {_label_kind(kind) for kind in set(map(type, cells.labels))}
-    if "str" not in kinds or len(kinds) == 1 or None in kinds:
+    if not isinstance(cells, Factorized) or not is_mixed(cells.labels):
         return cells
     return cells._replace(labels=[to_text(label) for label in cells.labels])
+
+
+def are_numbers(cells: Factorized) -> bool:
+    """Return whether cells are numbers, some of which are written as texts."""
+    return is_mixed(cells.labels) and all(
+        is_number_text(label) if isinstance(label, str) else _label_kind(type(label)) == "number"
+        for label in cells.labels
+    )
+
+
+def is_mixed(labels: list[Any]) -> bool:
+    """Return whether some labels are texts, and the others numbers or booleans."""
+    kinds = {_label_kind(kind) for kind in set(map(type, labels))}
+    return len(kinds) > 1 and "str" in kinds and None not in kinds
 
 
 def label_kind(labels: list[Any]) -> str | None:

@@ -209,6 +209,16 @@ def storage_types(X: Any) -> dict[Any, str]:
     return {name: f"storage type {dtype}" for name, dtype in columns.items()}
 
 
+def column_values(X: Any, name: Any) -> list[Any]:
+    """Return the cells of a column that are not missing, by name or position."""
+    if isinstance(X, Mapping):
+        cells = as_array(X[name], "a column").tolist()
+    else:
+        frame = as_frame(X)
+        cells = as_2d_array(X)[:, name].tolist() if frame is None else frame.get_column(name).to_list()
+    return [cell for cell in cells if not is_missing(cell)]
+
+
 #: Keys under which readers of files say how they decided the type of a column, and what it was declared as.
 DECIDED, DECLARED = b"candide.decided", b"candide.declared"
 
@@ -221,7 +231,7 @@ def declared_types(X: Any) -> dict[Any, str]:
 
 
 def _metadata(field: Any, key: bytes) -> str:
-    return (field.metadata or {}).get(key, b"").decode()
+    return str((field.metadata or {}).get(key, b"").decode())
 
 
 def _dtype(values: Any) -> Any:

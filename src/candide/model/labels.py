@@ -58,9 +58,9 @@ class LabelFilter:
 
     def drop(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
         """Return the rows that have a label, of its declared type, and the same rows of weights and groups."""
-        X, y, *others = self._labeled(X, y, *others)
+        X, y, *kept = self._labeled(X, y, *others)
         kind = None if y is None else self.spec.label_type(X)
-        return X, y if kind is None else declared_labels(y, kind), *others
+        return X, y if kind is None else declared_labels(y, kind), *kept
 
     def _labeled(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
         choice = self.spec.unlabeled_choice()

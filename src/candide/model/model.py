@@ -177,6 +177,32 @@ class Model:
         """The names of the columns; none where rows are texts."""
         return np.zeros(0) if self.spec.reads_texts else self.column_names()
 
+    def text_types(self) -> dict[Any, str]:
+        """Return how columns of a text format are read, which has no types of its own: as in training."""
+        if self.spec.name != "NaiveBayes":
+            return {}
+        types = {name: kind for name, kind, _ in self.spec.column_types(self.schema, self.classifier)}
+        # What looks like a boolean or a date is recognized.
+        return {name: kind for name, kind in types.items() if kind in ("number", "category", "text")}
+
+    def schema_table(self) -> Table:
+        """Return name, type and role of each column of training, and how its type was decided."""
+        from ..data.column_types import label_kind
+
+        roles, labels = self.schema.roles, self.classes.tolist()
+        columns = [(name, kind, "text" if self.spec.reads_texts else "feature", decided)
+                   for name, kind, decided in self.spec.column_types(self.schema, self.classifier)]  # fmt: skip
+        label = roles.label if roles and roles.label else "y"
+        declared = getattr(self.spec, "schema", None) or {}
+        given = {name for name, *_ in columns}
+        decided = "declared" if any(name not in given for name in declared) else "the labels of training"
+        columns.append((label, label_kind(labels) or type(labels[0]).__name__, "label", decided))
+        if roles and roles.weight:
+            columns.append((roles.weight, "number", "weight", "weights are numbers"))
+        parts = zip(*columns, strict=True)
+        titles = ("name", "kind", "role", "decided")
+        return Table({title: np.array(part, dtype=object) for title, part in zip(titles, parts, strict=True)})
+
     def unseen_categories(self, X: Any) -> dict[Any, dict[Any, int]]:
         """Return the categories of ``X`` that no training row has, by column, with the number of their rows."""
         from ..specs.table_schema import TableSchema

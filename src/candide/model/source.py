@@ -7,7 +7,7 @@ functions beside it take any source; sources other than rows in memory are in th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -51,9 +51,9 @@ class RequestedRoles:
     def check(self, names: Sequence[str]) -> None:
         """Raise an error for unknown columns, and for a column with two roles."""
         for role in ("label", "text", "weight"):
-            check_name(f"{role}=", getattr(self, role), names)
+            _check_name(f"{role}=", getattr(self, role), names)
         for name in self.columns or ():
-            check_name("columns=", name, names)
+            _check_name("columns=", name, names)
         if self.text is not None and self.columns is not None:
             raise ParameterError(
                 "text= and columns= are both given; text= is for one column of texts; pass one of them"
@@ -65,12 +65,17 @@ class RequestedRoles:
             )
 
 
-def check_name(role: str, name: str | None, names: Sequence[str]) -> None:
-    """Raise an error if there is no column of this name."""
+def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
     if name is None or name in names:
         return
     hint = did_you_mean(name, names, "pass one of these")
     raise InputError(f"{role} names a column {name!r}, but the columns are {', '.join(map(repr, names))}; {hint}")
+
+
+def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
+    """Raise an error if a type is declared of a column that is not there."""
+    for name in declared:
+        _check_name("schema=", name, names)
 
 
 class Source(ABC):
@@ -103,8 +108,11 @@ class Source(ABC):
         """Return a source with other roles of columns, where columns have names."""
         raise NotImplementedError
 
-    def with_types(self, schema: Mapping[str, str] | None) -> Source:
-        """Return a source that reads columns as the declared types, where values are parsed."""
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> Self:
+        """Return a source that reads some columns as they are declared, where a model could not convert them later.
+
+        ``of_texts``: in text formats alone. Names that the source does not have are left out.
+        """
         return self
 
     @abstractmethod
@@ -164,6 +172,12 @@ def roles_to_learn(spec: Spec, source: Source) -> Roles | None:
             "name the column of texts with text=…, or use NaiveBayes"
         )
     return roles._replace(text=text, columns=(text,))
+
+
+def source_for(model: Model, source: Source, *, labeled: bool = False) -> Source:
+    """Return another source with the columns that a model reads, and their types; ``labeled``: with labels too."""
+    roles = roles_for(model, source, labeled=labeled)
+    return source if roles is None else source.with_roles(roles).with_types(model.text_types(), of_texts=True)
 
 
 def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles | None:

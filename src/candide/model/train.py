@@ -20,7 +20,7 @@ from .accumulator import Accumulator, Joining, PartialState, RowCounts, summariz
 from .classifier import Classifier
 from .labels import LabelFilter, NoLabels, with_labels
 from .model import Model, completed
-from .source import Chunk, Source, roles_for, roles_to_learn
+from .source import Chunk, Source, roles_to_learn, source_for
 
 # First rows that define the schema: they tell columns of names from columns of texts. Few are enough where all are
 # texts or numbers.
@@ -63,7 +63,7 @@ def train(
             from .unlabeled import train_semi_supervised
 
             return train_semi_supervised(spec, rows, missing)
-    source = source.with_types(getattr(spec, "schema", None))
+    source = source.with_types(spec.declared_types())
     roles = roles_to_learn(spec, source)
     source = source if roles is None else source.with_roles(roles)
     training = Training.start(spec, source, monitor)
@@ -90,8 +90,7 @@ def forget(model: Model, source: Source, *, spec: Spec | None = None, monitor: M
 
 def _count(model: Model, source: Source, spec: Spec | None, monitor: Monitor | None) -> Training:
     """Return the state of further rows, which are read like those of training."""
-    roles = roles_for(model, source, labeled=True)
-    source = source if roles is None else source.with_roles(roles)
+    source = source_for(model, source, labeled=True)
     training = Training(Summarize.by_model(model, spec or model.spec))
     training.add_all(source, monitor or Monitor())
     return training
@@ -349,8 +348,9 @@ class Summarize:
             if chunk.may_be_empty and is_void(y, weight):
                 n_labeled = len(y)
             else:
-                data = self.read_rows(X, self.reader())
-                rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads), self.reader().classes)
+                learned = self.reader()
+                data = self.read_rows(X, learned)
+                rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads), learned.classes)
                 n_labeled = len(rows.positions)
         return _Encoded(rows, n_labeled + labeled.n_unlabeled, labeled.n_unlabeled, chunk.name)
 

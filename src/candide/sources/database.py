@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ..data.containers import DECIDED
-from ..data.conversion import is_date_text, to_text
+from ..data.conversion import is_date_text, to_number, to_text
 from ..exceptions import SourceError
 from .bad_rows import BadRows
 from .duckdb_engine import check_query, connect, identifier, literal, translate_errors
@@ -145,7 +145,7 @@ class SqliteQuery(Reader):
         with self._cursor() as cursor:
             while rows := cursor.fetchmany(_FETCH_ROWS):
                 for batch in _to_table(cursor, rows).to_batches():
-                    yield cast_batch(batch, self._schema, self.name, n_rows)
+                    yield cast_batch(batch, self._schema, self.name, n_rows, to_texts=True)
                 n_rows += len(rows)
 
 
@@ -168,8 +168,14 @@ def _with_date(field: pa.Field, column: pa.ChunkedArray) -> pa.Field:
 
 
 def _to_array(cells: list[Any]) -> pa.Array:
-    """Return cells of one type; numbers and texts in one column, which SQLite allows, become texts."""
+    """Return cells of one type; numbers and texts in one column, which SQLite allows, become texts.
+
+    If all texts are numbers, they become numbers.
+    """
     try:
         return pa.array(cells)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
+        numbers = [None if cell is None else to_number(cell) for cell in cells]
+        if numbers.count(None) == cells.count(None):
+            return pa.array(numbers, pa.float64())
         return pa.array([None if cell is None else to_text(cell) or str(cell) for cell in cells], pa.string())

@@ -23,7 +23,7 @@ from .text_files import line_arrays
 _TYPE_ROWS = 20_480
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 _PLAIN_TYPES = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
-_PLAIN_TYPES |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP"}
+_PLAIN_TYPES |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP", '"NULL"': "NULL"}
 # Read as texts, and made what they are here: the engine would round 1.5 to 2, and take true for 1 and 5 for true.
 _READ_AS = {"BIGINT": "VARCHAR", "DOUBLE": "VARCHAR", "BOOLEAN": "VARCHAR", "NULL": "VARCHAR"}
 _CASTS = {
@@ -54,7 +54,10 @@ class JsonLinesReader(Reader):
     def as_types(self, schema: pa.Schema) -> JsonLinesReader:
         sql = {str(arrow): name for name, arrow in _ARROW_TYPES.items()}
         other = copy(self)
-        other._types = {name: sql.get(str(schema.field(name).type), "VARCHAR") for name in self._types}
+        found = {name: sql.get(str(schema.field(name).type), "VARCHAR") for name in self._types}
+        # The text of a number would depend on how it is written.
+        texts = {name for name, kind in found.items() if kind == "VARCHAR" and self._types[name] != "NULL"}
+        other._types = found | {name: self._types[name] for name in texts}
         return other
 
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -199,16 +202,12 @@ def _describe_columns(path: Path, name: str, options: dict[str, Any]) -> dict[st
     try:
         with connect() as connection:
             found = connection.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()
-            unknown = [column for column, kind, *_ in found if kind == "JSON"]  # of several types, or without values
-            counts = ", ".join(f"COUNT({identifier(column)})" for column in unknown)
-            counted = connection.execute(f"SELECT {counts} FROM {rows}").fetchone() if unknown else ()
             _check_case([key for (key,) in connection.execute(keys).fetchall()], name)
     except duckdb.Error as error:
         raise SourceError(
             f"{name} cannot be read as JSON: {first_line(error)}; write one record in each line"
         ) from None
-    empty = {column for column, n_values in zip(unknown, counted, strict=True) if not n_values}
-    return {column: "NULL" if column in empty else _PLAIN_TYPES.get(kind, "VARCHAR") for column, kind, *_ in found}
+    return {column: _PLAIN_TYPES.get(kind, "VARCHAR") for column, kind, *_ in found}
 
 
 def _check_case(keys: list[str], name: str) -> None:

@@ -74,11 +74,6 @@ class Reader(ABC):
         """Return the same part with other column types, where the reader infers them."""
         return self
 
-    @property
-    def infers_types(self) -> bool:
-        """Whether ``as_types`` can read any column as text."""
-        return type(self).as_types is not Reader.as_types
-
 
 def rows_per_batch(row_bytes: float) -> int:
     """Return the number of rows of this size in a batch."""
@@ -184,38 +179,28 @@ def union_schema(parts: Sequence[Reader], declared: Mapping[str, str]) -> pa.Sch
     A column that is empty in the first part has the type of the first part in which it is not.
     """
     first = parts[0]
-    fields = {field.name: (field, first) for field in first.schema}
+    fields = {field.name: field for field in first.schema}
     for part in parts[1:]:
         check_columns(part, first.schema, first.name)
         for field in part.schema:
             if field.name not in declared:
-                fields[field.name] = _common_field(fields[field.name], (field, part))
-    found = plain_schema(pa.schema([field for field, _ in fields.values()]))
+                fields[field.name] = _common_field(fields[field.name], field)
+    found = plain_schema(pa.schema(list(fields.values())))
     return pa.schema([declared_field(f.name, declared[f.name]) if f.name in declared else f for f in found])
 
 
-def _common_field(one: tuple[pa.Field, Reader], other: tuple[pa.Field, Reader]) -> tuple[pa.Field, Reader]:
-    """Return the column of the part that decides its type, widened where that changes no value."""
-    (mine, part), (theirs, later) = one, other
+def _common_field(mine: pa.Field, theirs: pa.Field) -> pa.Field:
+    """Return a column of the first part, widened where that changes no value of it."""
     kinds = [_plain_type(field.type) for field in (mine, theirs)]
     if pa.types.is_null(mine.type):
-        return other
-    if pa.types.is_null(theirs.type) or kinds[0].equals(kinds[1]):
-        return one
+        return theirs
     if all(map(_is_number, kinds)):
-        wide = pa.float64() if any(map(pa.types.is_floating, kinds)) else pa.int64()
-        return mine.with_type(wide), part
-    if all(map(_is_text, kinds)):
-        return mine.with_type(pa.large_string()), part
-    if all(pa.types.is_date(kind) or pa.types.is_timestamp(kind) for kind in kinds):
-        return (theirs if pa.types.is_date(mine.type) else mine), part
-    if _is_text(kinds[0]) and not later.infers_types:
-        raise SourceError(
-            f"{later.name}: column {mine.name!r} is of type {theirs.type}, and of type {mine.type} in {part.name}, so "
-            "that one value may be written in two ways, as 17 and '17.0'; declare its type: "
-            f"schema={{{mine.name!r}: 'number'}} or 'category' (--type {mine.name}=number in a terminal)"
-        )
-    return one
+        return mine.with_type(pa.float64() if any(map(pa.types.is_floating, kinds)) else pa.int64())
+    if all(map(_is_text, kinds)) and not kinds[0].equals(kinds[1]):
+        return mine.with_type(pa.large_string())
+    if pa.types.is_date(kinds[0]) and pa.types.is_timestamp(kinds[1]):
+        return theirs
+    return mine
 
 
 def check_columns(part: Reader, schema: pa.Schema, first: str) -> None:
@@ -239,21 +224,29 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def cast_batch(batch: pa.RecordBatch, schema: pa.Schema, name: str, first_row: int = 0) -> pa.RecordBatch:
+def cast_batch(
+    batch: pa.RecordBatch, schema: pa.Schema, name: str, first_row: int = 0, *, to_texts: bool = False
+) -> pa.RecordBatch:
     """Return the columns of a schema, in its order and types.
 
-    Values are converted without loss, or refused: ``first_row`` is that of the batch in the part called ``name``.
+    Values are converted without loss, or refused: ``first_row`` is that of the batch in the part called ``name``. What
+    is no text becomes one where a column is declared so, or if ``to_texts``: one value may be written in several ways.
     """
     if batch.schema.equals(schema, check_metadata=True):
         return batch
-    return pa.RecordBatch.from_arrays([_cast(batch.column(f.name), f, name, first_row) for f in schema], schema=schema)
+    columns = [_cast(batch.column(f.name), f, name, first_row, to_texts) for f in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _cast(column: pa.Array, field: pa.Field, name: str, first_row: int) -> pa.Array:
+def _cast(column: pa.Array, field: pa.Field, name: str, first_row: int, to_texts: bool) -> pa.Array:
     if column.type.equals(field.type):
         return column
     if pa.types.is_dictionary(column.type):  # values first: Arrow takes no elements of views of strings
-        return _cast(column.dictionary, field, name, first_row).take(column.indices)
+        return _cast(column.dictionary, field, name, first_row, to_texts=True).take(column.indices)
+    # Bytes and records have one text.
+    plain = _is_number(column.type) or pa.types.is_boolean(column.type) or pa.types.is_temporal(column.type)
+    if _is_text(field.type) and plain and not to_texts and DECLARED not in (field.metadata or {}):
+        raise _refusal(column, field, name, "one value may be written in two ways, as 17 and '17.0'")
     try:
         converted = convert_array(column, field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
@@ -268,8 +261,8 @@ def _refusal(column: pa.Array, field: pa.Field, name: str, found: str) -> Source
     decided = "it is declared so" if declared else "the rows before are"
     return SourceError(
         f"{name}: column {field.name!r} is of type {column.type}, which cannot be read as {field.type}, as {decided} "
-        f"({found}); write it with one type in all files, or declare the type: schema={{{field.name!r}: 'category'}} "
-        f"(--type {field.name}=category in a terminal)"
+        f"({found}); write it with one type in all files, or declare its type: schema={{{field.name!r}: 'number'}} or "
+        f"'category' (--type {field.name}=number in a terminal)"
     )
 
 

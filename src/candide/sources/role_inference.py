@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ from ..data.column_kinds import has_several_words, is_free_text
 from ..data.column_selection import Roles, quote_names
 from ..data.factorize import Factorized
 from ..exceptions import InputError
-from ..model.source import RequestedRoles, check_name
+from ..model.source import RequestedRoles
 
 # What a label is called; the first that a table has is it.
 _LABEL_NAMES = (
@@ -37,12 +36,6 @@ _TEXT_NAMES = frozenset(
 _MAX_CLASSES = 50
 # Up to so many rows, words alone tell a text: there cannot be many different ones.
 _SMALL_TABLE = 20
-
-
-def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
-    """Raise an error if a type is declared of a column that is not there."""
-    for name in declared:
-        check_name("schema=", name, names)
 
 
 def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = False, name: str = "the source") -> Roles:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from queue import Full, Queue
 from threading import Event, Thread
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,11 +17,11 @@ from ..data.arrow_batches import Groups, cells, labelled_cells, needed
 from ..data.column_selection import Roles
 from ..data.column_types import check_declared
 from ..exceptions import InputError
-from ..model.source import Chunk, RequestedRoles, Source
+from ..model.source import Chunk, RequestedRoles, Source, check_names
 from ..printable import printable
 from .bad_rows import BadRows, OnBadRow
 from .reader import Reader, ReadProgress, cast_batch, check_columns, rebatch, schema_fingerprint, union_schema
-from .role_inference import check_names, infer_roles, label_by_name
+from .role_inference import infer_roles, label_by_name
 
 # Of so many files the types are looked at before the first row is read; of others when their turn comes.
 _MAX_CHECKED = 100
@@ -52,7 +52,7 @@ class ArrowSource(Source):
         self._declared = dict(declared or {})
         # Rows and bytes of the first batch of the columns that are read.
         self._first_size: tuple[int, int] | None = None
-        # In a list, which copies with other roles or types share.
+        # In a list, which copies with other roles share.
         self._last_pass = [ReadProgress(BadRows(on_bad_row))]
         names = parts[0].schema.names
         requested.check(names)
@@ -62,20 +62,23 @@ class ArrowSource(Source):
 
     def _set_types(self, label: str | None) -> None:
         """Decide names and types of the columns. A label of a text format is a text, as it is written."""
-        texts = [label] if label and all(part.is_text_format for part in self._given_parts) else []
-        parts = self._given_parts
+        self._label, parts = label, self._given_parts
+        texts = [label] if label and self._is_text_format() else []
         #: Names and types of the columns.
         self.schema = union_schema(parts[:_MAX_CHECKED], {**dict.fromkeys(texts, "str"), **self._declared})
         self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
 
-    def with_types(self, schema: Mapping[str, str] | None) -> ArrowSource:
-        """Return the same rows with the declared types of some columns, besides those that are declared already."""
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> Self:
         declared = {name: kind for name, kind in check_declared(schema).items() if name in self.names}
-        if not declared.items() - self._declared.items():
+        if (of_texts and not self._is_text_format()) or not declared.items() - self._declared.items():
             return self
-        other = ArrowSource(self._given_parts, self.requested, self._on_bad_row, {**self._declared, **declared})
-        other._last_pass = self._last_pass
+        other = copy.copy(self)
+        other._declared, other._first_size = {**declared, **self._declared}, None
+        other._set_types(self._label)
         return other
+
+    def _is_text_format(self) -> bool:
+        return all(part.is_text_format for part in self._given_parts)
 
     def __repr__(self) -> str:
         places = self._parts[0].name if len(self._parts) == 1 else f"{len(self._parts)} places"
@@ -127,6 +130,8 @@ class ArrowSource(Source):
         other = copy.copy(self)
         other.roles = roles
         other._first_size = None
+        if roles.label and roles.label != self._label:
+            other._set_types(roles.label)
         return other
 
     def head(self, n: int) -> Chunk:

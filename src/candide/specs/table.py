@@ -106,6 +106,9 @@ class TableSpec(Spec):
         names = column_names(X)
         return check_declared(self.schema), tuple(range(as_2d_array(X).shape[1])) if names is None else names
 
+    def declared_types(self) -> dict[Any, str]:
+        return check_declared(self.schema)
+
     def label_type(self, X: Any) -> str | None:
         """Return the declared type of the label: of the one name that is no column of ``X``."""
         if not self.schema:
@@ -133,6 +136,11 @@ class TableSpec(Spec):
     def column_names(self, schema: Schema, previous: Previous) -> Array:
         assert isinstance(schema, TableSchema)
         return np.array([str(name) for name in schema.names], dtype=object)
+
+    def column_types(self, schema: Schema, previous: Previous) -> list[tuple[Any, str, str]]:
+        assert isinstance(schema, TableSchema)
+        types = schema.column_types(previous.state.statistics)
+        return [(name, column_type.kind, column_type.decided) for name, column_type in types.items()]
 
     def table_columns(self, schema: Schema) -> tuple[list[str], dict[str, Any]]:
         assert isinstance(schema, TableSchema)

@@ -12,11 +12,12 @@ import numpy as np
 from ..data.arrays import as_2d_array, is_sparse, new_frame
 from ..data.categories import unseen_categories, warn_if_all_unseen
 from ..data.column_selection import check_columns, select_columns
-from ..data.column_types import ColumnType
+from ..data.column_types import DECLARED, MIXED, ColumnType, is_mixed
 from ..data.columns import Column, Columns, Kind, Records, with_omitted
 from ..data.containers import (
     Imputation,
     column_names,
+    column_values,
     fill_missing,
     frame_library,
     frame_library_by_name,
@@ -96,7 +97,7 @@ class TableSchema(Schema):
     def of_table(cls, X: Any, columns: Any, declared: Mapping[Any, str]) -> tuple[TableSchema, Columns]:
         """Return the schema of the first table, and that table encoded; ``declared``: types of its columns."""
         given, backend = column_names(X), frame_library(X)
-        types = {name: ColumnType(kind, "declared") for name, kind in declared.items()}
+        types = {name: ColumnType(kind, DECLARED) for name, kind in declared.items()}
         data = read_table(X, types=types)
         settings = _parse_columns(columns, data)
         column_specs = _column_specs(settings, data.names)
@@ -279,11 +280,13 @@ def _decided_types(
     for name in storage:
         kind = made[name].kind
         if name in declared:
-            types[name] = ColumnType(kind if declared[name].kind == "str" else declared[name].kind, "declared")
+            types[name] = ColumnType(kind if declared[name].kind == "str" else declared[name].kind, DECLARED)
         elif kind == "category" and asked[name] in _NAMES:
             types[name] = ColumnType(kind, f"columns={{{name!r}: {asked[name]!r}}}")
         elif kind in ("number", "missing") and has_date_parts(name, made):
             types[name] = ColumnType("date", storage[name])
+        elif kind == "category" and storage[name].endswith("object") and is_mixed(column_values(X, name)):
+            types[name] = ColumnType(kind, MIXED)
         else:
             found = _number_type(name, data.names, examples) if kind == "number" else kind
             types[name] = ColumnType(found, storage[name])
