@@ -64,7 +64,8 @@ def build_column(name: Any, cells: Cells, kind: Kind | None) -> Column:
         reject_stray_texts(cells, name)
         if is_free_text(cells):
             return text_column(name, cells)
-        return category_column(name, one_label_type(cells))
+        cells = one_label_type(cells)
+        assert isinstance(cells, Factorized)
     return category_column(name, cells)
 
 
