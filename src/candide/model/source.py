@@ -156,6 +156,9 @@ class MemorySource(Source):
     def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
         yield self._rows
 
+    def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
+        yield task.part(self._rows)
+
     def predict(self, model: Model, method: str) -> Any:
         return getattr(model, method)(self._rows.X)
 
