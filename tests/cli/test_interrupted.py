@@ -23,18 +23,18 @@ N_ROWS = 600
 # checkpoints is stopped at the same row on every machine.
 SMALL = """
 import os, sys
-from candide.cli import checkpoint
+from candide.cli import monitor
 from candide.cli.app import main
 from candide.specs.text import TextSpec
 TextSpec.group_bytes = 1 << 12
 after, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
-save, saved = checkpoint.CheckpointFile.save, []
+save, saved = monitor.CheckpointFile.save, []
 def counted(*arguments):
     save(*arguments)
     saved.append(1)
     if len(saved) == after:
         os.kill(os.getpid(), sign)
-checkpoint.CheckpointFile.save = counted
+monitor.CheckpointFile.save = counted
 main()
 """
 
