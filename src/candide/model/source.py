@@ -51,9 +51,9 @@ class RequestedRoles:
     def check(self, names: Sequence[str]) -> None:
         """Raise an error for unknown columns, and for a column with two roles."""
         for role in ("label", "text", "weight"):
-            _check_name(f"{role}=", getattr(self, role), names)
+            check_name(f"{role}=", getattr(self, role), names)
         for name in self.columns or ():
-            _check_name("columns=", name, names)
+            check_name("columns=", name, names)
         if self.text is not None and self.columns is not None:
             raise ParameterError(
                 "text= and columns= are both given; text= is for one column of texts; pass one of them"
@@ -65,7 +65,8 @@ class RequestedRoles:
             )
 
 
-def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
+def check_name(role: str, name: str | None, names: Sequence[str]) -> None:
+    """Raise an error if there is no column of this name."""
     if name is None or name in names:
         return
     hint = did_you_mean(name, names, "pass one of these")
@@ -75,7 +76,7 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
 def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
     """Raise an error if a type is declared of a column that is not there."""
     for name in declared:
-        _check_name("schema=", name, names)
+        check_name("schema=", name, names)
 
 
 class Source(ABC):
