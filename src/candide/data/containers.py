@@ -231,7 +231,7 @@ def declared_types(X: Any) -> dict[Any, str]:
 
 
 def _metadata(field: Any, key: bytes) -> str:
-    return (field.metadata or {}).get(key, b"").decode()
+    return str((field.metadata or {}).get(key, b"").decode())
 
 
 def _dtype(values: Any) -> Any:
