@@ -22,7 +22,7 @@ EXAMPLES = """
 candide train messages.csv
 candide train people.parquet --label income --columns 'age,job=categorical,hours'
 candide train houses.csv --type zip=category --type built=date
-candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide --updatable
+candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide --with-rows
 candide train spam.mbox ham.mbox --report spam.html
 candide train --sql "SELECT body, queue FROM 'tickets.parquet' WHERE year = 2025" --label queue
 candide train big.parquet --checkpoint        # and, if it was stopped: --checkpoint --resume
@@ -46,8 +46,8 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of TextNB or NaiveBayes: alpha=0.5."),
     ] = None,
-    updatable: Annotated[
-        bool, typer.Option("--updatable", help="Keep training rows in the file, so that later updates can weigh anew.")
+    with_rows: Annotated[
+        bool, typer.Option("--with-rows", help="Keep training rows in the file, so that later updates can weigh anew.")
     ] = False,
     checkpoint: Annotated[
         bool, typer.Option("--checkpoint", help="Save what was learned so far now and then, beside the model.")
@@ -99,7 +99,7 @@ def train(
         passed = monitor.passed
         # A new model takes the place of the one before, whatever is in it: nobody has to wait while it learns.
         with writing.locked(path, session):
-            save_model(trained, path, rows=updatable)
+            save_model(trained, path, rows=with_rows)
         if page is not None:
             make_report(trained, path=page, title=path.stem, notes=_notes(sources, passed))
     if label is None:
@@ -113,7 +113,7 @@ def train(
 
     session.report(
         as_machine(trained, source, passed, path) | ({} if page is None else {"report": str(page)}),
-        lambda: for_people(trained, passed, path, updatable) + ([] if page is None else [f"wrote {page}"]),
+        lambda: for_people(trained, passed, path, with_rows) + ([] if page is None else [f"wrote {page}"]),
     )
 
 

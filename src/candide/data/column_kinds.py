@@ -66,6 +66,7 @@ def build_column(name: Any, cells: Cells, kind: Kind | None) -> Column:
         if is_free_text(cells):
             return text_column(name, cells)
         cells = one_label_type(cells)
+        assert isinstance(cells, Factorized)
     return category_column(name, cells)
 
 

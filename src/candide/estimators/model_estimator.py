@@ -323,7 +323,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def _spec(self) -> Spec:
         """Return the constructor parameters as a spec. Parameters that a subclass adds are left out."""
         kind = self._spec_type
-        return kind(**{field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)})
+        return kind(**{name: getattr(self, name) for name in _field_names(kind) if hasattr(self, name)})
 
     def _fitted(self, X: Any = None) -> Model:
         """Return the model, after a check of the names of the columns of ``X``."""
@@ -366,6 +366,11 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         other.__dict__.update(vars(self))
         other.model_ = model
         return other
+
+
+@functools.cache
+def _field_names(kind: type[Spec]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _labels(y: Any) -> Any:

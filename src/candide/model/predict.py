@@ -16,7 +16,7 @@ from .evaluation import Evaluation, RowScores
 from .labels import LabelFilter, NoLabels, like_classes
 from .model import Model
 from .source import Chunk, Source, source_for
-from .train import is_void, named
+from .train import Named, is_void
 
 Task = TypeVar("Task", bound="_ModelTask")
 
@@ -82,7 +82,7 @@ class _ModelTask:
     def __call__(self, chunk: Chunk) -> _Result:
         spec = self.model.spec
         labeled = LabelFilter(spec, learning=False)
-        with named(chunk.name):
+        with Named(chunk.name):
             if chunk.n_unlabeled:
                 labeled.add(chunk.n_unlabeled)
             try:

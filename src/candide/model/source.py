@@ -51,9 +51,9 @@ class RequestedRoles:
     def check(self, names: Sequence[str]) -> None:
         """Raise an error for unknown columns, and for a column with two roles."""
         for role in ("label", "text", "weight"):
-            check_name(f"{role}=", getattr(self, role), names)
+            _check_name(f"{role}=", getattr(self, role), names)
         for name in self.columns or ():
-            check_name("columns=", name, names)
+            _check_name("columns=", name, names)
         if self.text is not None and self.columns is not None:
             raise ParameterError(
                 "text= and columns= are both given; text= is for one column of texts; pass one of them"
@@ -65,8 +65,7 @@ class RequestedRoles:
             )
 
 
-def check_name(role: str, name: str | None, names: Sequence[str]) -> None:
-    """Raise an error if there is no column of this name."""
+def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
     if name is None or name in names:
         return
     hint = did_you_mean(name, names, "pass one of these")
@@ -156,6 +155,9 @@ class MemorySource(Source):
 
     def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
         yield self._rows
+
+    def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
+        yield task.part(self._rows)
 
     def predict(self, model: Model, method: str) -> Any:
         return getattr(model, method)(self._rows.X)
