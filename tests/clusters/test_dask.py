@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from cli.terminal import done
 from properties.compare import assert_alike
 from properties.models import assert_same_model
 from properties.tables import assert_same_table, mixed
@@ -52,6 +53,32 @@ def cut(frame: Any, n: int = 4) -> Any:
 
 
 # What is learned.
+
+
+def halves(later: list[Any]) -> Any:
+    """Partitions of which the first holds numbers, and the second other cells."""
+    first = pd.DataFrame({"age": [17.0, 30.0, 41.5, 62.0], "label": ["a", "b", "a", "b"]})
+    second = pd.DataFrame({"age": pd.Series(later, dtype=object), "label": ["a", "b", "a", "b"]})
+    with dask.config.set({"dataframe.convert-string": False}):
+        return dd.from_map(lambda frame: frame, [first, second], meta=first, enforce_metadata=False)
+
+
+def test_types_are_those_of_the_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts in another partition are converted to numbers, or refused with the partition and the row."""
+    monkeypatch.setattr("candide.model.train._HEAD", 4)
+    plain: dict[str, Any] = {"stacking": None, "calibrate": None, "keep_sample": False}
+    model = NaiveBayes(**plain).fit(halves(["17.0", "30", "41.5", "62"]), "label")
+    first = halves([17.0, 30.0, 41.5, 62.0])
+    assert_same_table(model, NaiveBayes(**plain).fit(first, "label"))
+    assert model.schema_["kind"].tolist() == ["number", "str"]
+    with pytest.raises(InputError, match=r"partition 1: column 'age' holds 'old' at row 1.*schema=\{'age'"):
+        NaiveBayes(**plain).fit(halves(["17.0", "old", "41.5", "62"]), "label")
+
+
+def test_labels_of_text_files_are_texts(tmp_path: Path, client: Any) -> None:
+    TABLE.assign(label=np.where(LABELS == "v", "01", "02")).to_csv(tmp_path / "a.csv", index=False)
+    done("train", f"dask:{tmp_path / 'a.csv'}", "-o", tmp_path / "m.candide", "-q")
+    assert candide.load(tmp_path / "m.candide").classes_.tolist() == ["01", "02"]
 
 
 def test_labels_by_name_or_beside() -> None:

@@ -26,6 +26,7 @@ from properties.compare import assert_alike
 from properties.models import assert_same_model
 from properties.tables import assert_predicts_alike, assert_same_table, mixed
 
+import candide
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.exceptions import InputError
 from candide.sources import spark as engine
@@ -369,6 +370,12 @@ def test_train_says_what_is_wrong(spark: Any, tmp_path: Path) -> None:
     ran = run("train", f"spark:{tmp_path}/none.parquet")
     assert ran.code == 3
     assert "there is no file" in ran.err
+
+
+def test_labels_of_text_files_are_texts(spark: Any, tmp_path: Path) -> None:
+    TABLE.assign(label=np.where(LABELS == "v", "01", "02")).to_csv(tmp_path / "a.csv", index=False)
+    done("train", f"spark:{tmp_path / 'a.csv'}", "-o", tmp_path / "m.candide", "-q")
+    assert candide.load(tmp_path / "m.candide").classes_.tolist() == ["01", "02"]
 
 
 def test_types_of_columns(spark: Any) -> None:

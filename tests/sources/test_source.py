@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import candide
+from candide import NaiveBayes
 from candide.exceptions import InputError, ParameterError, SourceError
 from candide.sources.reader import BATCH_BYTES, MAX_ROWS, rebatch
 from candide.sources.source import prefetch
@@ -220,3 +221,13 @@ def test_the_first_file_decides(tmp_path: Path) -> None:
     pq.write_table(pa.table({"age": ["17.0", "old"]}), texts)
     with pytest.raises(SourceError, match=r"b.parquet: column 'age' .*'old' at row 1.*--type age"):
         candide.read(numbers, texts).to_table()
+
+
+def test_models_tell_the_types_of_text_files(tmp_path: Path) -> None:
+    """What only later rows show is read as in training, and not by what the first rows look like."""
+    model = NaiveBayes(stacking=None, calibrate=None).fit({"code": ["12", "A1"] * 9, "x": [1, 2] * 9}, [0, 1] * 9)
+    path = write(tmp_path / "a.csv", "code,x,y\n" + "12,1,0\n" * 2_000 + "A1,2.5,1\n")
+    source = candide.read(path, label="y")
+    assert source.schema.field("code").type == pa.int64()
+    assert model.predict(source)[-1] == 1
+    assert model.score(source) == 1.0

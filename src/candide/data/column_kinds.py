@@ -39,7 +39,8 @@ def build_columns(name: Any, cells: Cells, kinds: Mapping[Any, Kind], types: Map
         if not cells.declared:
             # Numbers that are categories stay objects: float64 would round large integers.
             cells = unbox_cells(cells, name, numbers=kind != "category")
-        cells = one_label_type(cells) if kind == "category" else cells
+        if kind == "category" and isinstance(cells, Factorized):
+            cells = one_label_type(cells)
     if not isinstance(cells, Factorized) and cells.dtype.kind == "M" and kind != "category":
         return [build_column(part, values, kinds.get(part)) for part, values in date_parts(name, cells, kinds)]
     return [build_column(name, cells, kind)]

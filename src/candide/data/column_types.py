@@ -213,9 +213,9 @@ def number_labels(name: Any, values: Array) -> Factorized:
     return Factorized(codes, index.labels.tolist())
 
 
-def one_label_type(cells: Cells) -> Cells:
+def one_label_type(cells: Factorized) -> Factorized:
     """Return cells of which some are texts and others numbers as texts, as text formats hold them."""
-    if not isinstance(cells, Factorized) or not is_mixed(cells.labels):
+    if not is_mixed(cells.labels):
         return cells
     return cells._replace(labels=[to_text(label) for label in cells.labels])
 

@@ -57,12 +57,7 @@ class LabelFilter:
         self.n_unlabeled = 0
 
     def drop(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
-        """Return the rows that have a label, of its declared type, and the same rows of weights and groups."""
-        X, y, *kept = self._labeled(X, y, *others)
-        kind = None if y is None else self.spec.label_type(X)
-        return X, y if kind is None else declared_labels(y, kind), *kept
-
-    def _labeled(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
+        """Return the rows that have a label, and the same rows of weights and groups."""
         choice = self.spec.unlabeled_choice()
         missing = np.zeros(0, dtype=bool) if y is None else is_unlabeled(y)
         n_missing = int(np.count_nonzero(missing))
@@ -120,6 +115,13 @@ def with_labels(
     classes, positions = read_labels(like_classes(y, known), data.n_rows, kernels)
     weight = read_weights(sample_weight, data.n_rows)
     return LabeledRows(data, classes, positions, weight, group_hashes(groups, data.n_rows))
+
+
+def as_declared(spec: Spec, X: Any, y: Any) -> Any:
+    """Return the labels of the first rows in one dimension, and of the type that the parameters declare."""
+    y = one_dimensional(y)
+    kind = None if y is None else spec.label_type(X)
+    return y if kind is None else declared_labels(y, kind)
 
 
 def like_classes(y: Any, known: Index | None) -> Any:

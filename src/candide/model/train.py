@@ -18,7 +18,7 @@ from ..specs.schema import Schema
 from ..statistics.kept_rows import row_bytes
 from .accumulator import Accumulator, Joining, PartialState, RowCounts, summarize
 from .classifier import Classifier
-from .labels import LabelFilter, NoLabels, with_labels
+from .labels import LabelFilter, NoLabels, as_declared, with_labels
 from .model import Model, completed
 from .source import Chunk, Source, roles_to_learn, source_for
 from .state import State
@@ -399,7 +399,7 @@ def _open(spec: Spec, head: Chunk) -> tuple[_Encoded, Schema]:
     with Named(head.name):
         X, y, weight, groups = labeled.drop(*spec.split_label(head.X, head.y), head.weight, head.groups)
         schema, data = spec.open(X)
-        rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads))
+        rows = with_labels(data, as_declared(spec, X, y), weight, groups, Kernels(spec.n_threads))
     n_rows = len(rows.positions) + labeled.n_unlabeled
     return _Encoded(rows, n_rows, labeled.n_unlabeled, head.name), schema
 

@@ -189,7 +189,7 @@ class TableSchema(Schema):
 
     def _column_type(self, name: Any, statistics: TableStatistics) -> ColumnType:
         j = self.names.index(name)
-        known = self.types.get(name, ColumnType("missing", "an earlier version of candide"))
+        known = self.types.get(name, ColumnType("missing", "not recorded"))
         kind: str = _kind_for(self.column_specs[j], statistics.kinds[j])
         if known.kind in ("boolean", "date") and kind in ("number", "missing"):
             return known
@@ -197,7 +197,7 @@ class TableSchema(Schema):
             kind = _number_type(name, self.names, self.examples)
         if kind == "missing":
             return known
-        decided = known.decided if known.kind != "missing" else "the first values"
+        decided = "the first values" if name in self.types and known.kind == "missing" else known.decided
         labels = (
             statistics.categories.labels[statistics.place(j)] if kind == statistics.kinds[j] == "category" else None
         )

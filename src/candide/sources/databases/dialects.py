@@ -286,7 +286,7 @@ class Sqlite(Database):
         return pa.schema([(name, self._or_date(name, source, kind)) for name, kind in zip(names, kinds, strict=True)])
 
     def _or_date(self, name: str, source: str, kind: pa.DataType) -> pa.DataType:
-        """The type of dates, if the first texts of a column are dates in ISO format: SQLite has no such type."""
+        """Return the type of dates, if the first texts of a column are dates in ISO format: SQLite has no such type."""
         if kind != pa.string():
             return kind
         cell = f"t.{self.quoted(name)}"
