@@ -12,7 +12,7 @@ from .terminal import MESSAGES, done
 def _trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained")
     done("train", MESSAGES, "-o", folder / "messages.candide", "--quiet")
-    done("train", MESSAGES, "-o", folder / "updatable.candide", "--updatable", "--quiet")
+    done("train", MESSAGES, "-o", folder / "with_rows.candide", "--with-rows", "--quiet")
     done("train", _write_people(folder), "--label", "pay", "--columns", "age=gaussian,job", "--quiet")
     return folder
 
@@ -24,9 +24,9 @@ def model(_trained: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def updatable(_trained: Path, tmp_path: Path) -> Path:
+def with_rows(_trained: Path, tmp_path: Path) -> Path:
     """The same with its training rows."""
-    return Path(shutil.copy(_trained / "updatable.candide", tmp_path))
+    return Path(shutil.copy(_trained / "with_rows.candide", tmp_path))
 
 
 @pytest.fixture

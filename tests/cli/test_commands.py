@@ -150,13 +150,13 @@ def test_explain(model: Path) -> None:
     assert "is no class of this model" in run("explain", model, "claim it", "--of", "nothing").err
 
 
-def test_update_and_forget_are_inverse(updatable: Path, tmp_path: Path) -> None:
+def test_update_and_forget_are_inverse(with_rows: Path, tmp_path: Path) -> None:
     more = [{"text": f"please hurry with parcel {i}", "label": "order"} for i in range(5)]
-    source, before = write_rows(tmp_path / "more.csv", more), candide.load(updatable)
-    done("update", updatable, source)
-    assert candide.load(updatable).class_count_.sum() == 405
-    done("forget", updatable, source)
-    after = candide.load(updatable)
+    source, before = write_rows(tmp_path / "more.csv", more), candide.load(with_rows)
+    done("update", with_rows, source)
+    assert candide.load(with_rows).class_count_.sum() == 405
+    done("forget", with_rows, source)
+    after = candide.load(with_rows)
     assert after.vocabulary_ == before.vocabulary_
     assert (after.token_count_ != before.token_count_).nnz == 0 if hasattr(after.token_count_, "nnz") else True
     np.testing.assert_array_equal(after.class_count_, before.class_count_)
@@ -165,8 +165,8 @@ def test_update_and_forget_are_inverse(updatable: Path, tmp_path: Path) -> None:
 def test_forget_of_a_file_is_as_if_never_seen(tmp_path: Path) -> None:
     rows = rows_of(MESSAGES)[:150]
     some, others = write_rows(tmp_path / "some.csv", rows[:40]), write_rows(tmp_path / "others.csv", rows[40:])
-    done("train", some, others, "-o", tmp_path / "all.candide", "--updatable", "-q")
-    done("train", others, "-o", tmp_path / "others.candide", "--updatable", "-q")
+    done("train", some, others, "-o", tmp_path / "all.candide", "--with-rows", "-q")
+    done("train", others, "-o", tmp_path / "others.candide", "--with-rows", "-q")
     done("forget", tmp_path / "all.candide", some, "-q")
     inbox = [row["text"] for row in rows_of(INBOX)]
     left, never = (candide.load(tmp_path / f"{name}.candide") for name in ("all", "others"))
@@ -175,15 +175,15 @@ def test_forget_of_a_file_is_as_if_never_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_merge_of_ten_parts_is_the_whole(tmp_path: Path, updatable: Path) -> None:
+def test_merge_of_ten_parts_is_the_whole(tmp_path: Path, with_rows: Path) -> None:
     rows = rows_of(MESSAGES)
     parts = []
     for i in range(10):
         part = write_rows(tmp_path / f"part{i}.csv", rows[i::10])
         parts.append(tmp_path / f"part{i}.candide")
-        done("train", part, "-o", parts[-1], "--updatable", "-q")
+        done("train", part, "-o", parts[-1], "--with-rows", "-q")
     done("merge", *parts, "-o", tmp_path / "merged.candide")
-    merged, whole = candide.load(tmp_path / "merged.candide"), candide.load(updatable)
+    merged, whole = candide.load(tmp_path / "merged.candide"), candide.load(with_rows)
     np.testing.assert_array_equal(merged.class_count_, whole.class_count_)
     inbox = [row["text"] for row in rows_of(INBOX)]
     np.testing.assert_allclose(merged.predict_proba(inbox), whole.predict_proba(inbox), rtol=1e-6)
@@ -198,6 +198,28 @@ def test_show(model: Path, table_model: Path) -> None:
     assert "age" in done("show", table_model, "--parameters").out
 
 
+def test_types_of_columns(tmp_path: Path) -> None:
+    """Declared with --type, shown, and heeded when other files are predicted."""
+    source, model = tmp_path / "soil.csv", tmp_path / "soil.candide"
+    source.write_text("soil,wet,class\n" + "7,true,1\n9,false,2\n" * 30)
+    done("train", source, "--type", "soil=category", "-o", model, "-q")
+    told = json.loads(done("show", model, "--json", "-q").out)["schema"]
+    assert [(row["name"], row["kind"], row["role"], row["decided"]) for row in told] == [
+        ("soil", "category", "feature", "declared"),
+        ("wet", "boolean", "feature", "values are true and false"),
+        ("class", "str", "label", "the labels of training"),
+    ]
+    assert "how columns are read" in done("show", model).out
+    lines = tmp_path / "soil.jsonl"
+    lines.write_text('{"soil": 7, "wet": 1}\n{"soil": "9", "wet": 0}\n')
+    predicted = [
+        json.loads(line)["prediction"] for line in done("predict", model, lines, "--json", "-q").out.splitlines()
+    ]
+    assert predicted == ["1", "2"]
+    for wrong, words in (("soil", "must be NAME=TYPE"), ("soil=code", "a type is one of"), ("sol=str", "did you mean")):
+        assert words in run("train", source, "--type", wrong, "-o", model).err
+
+
 def test_dump_and_load(model: Path, tmp_path: Path) -> None:
     text = done("dump", model).out
     assert "invoice" in text
@@ -210,11 +232,11 @@ def test_dump_and_load(model: Path, tmp_path: Path) -> None:
     assert done("classify", tmp_path / "model.json", "where is my parcel").out.startswith("order")
 
 
-def test_convert(updatable: Path, tmp_path: Path) -> None:
-    done("convert", updatable, tmp_path / "lean.candide", "--without-rows")
+def test_convert(with_rows: Path, tmp_path: Path) -> None:
+    done("convert", with_rows, tmp_path / "lean.candide", "--without-rows")
     assert not candide.load(tmp_path / "lean.candide").model_.has_training_rows
-    assert (tmp_path / "lean.candide").stat().st_size < updatable.stat().st_size
-    done("convert", updatable, tmp_path / "model.json")
+    assert (tmp_path / "lean.candide").stat().st_size < with_rows.stat().st_size
+    done("convert", with_rows, tmp_path / "model.json")
     done("load", tmp_path / "model.json", "-o", tmp_path / "back.candide", "-q")
     assert candide.load(tmp_path / "back.candide").model_.has_training_rows
 
@@ -271,7 +293,7 @@ def test_rows_with_dates_and_booleans(tmp_path: Path) -> None:
     done("train", source, "--label", "label", "-o", tmp_path / "days.candide", "-q")
     row = '{"size": 3, "day": "2024-02-05", "open": true}'
     told = json.loads(done("explain", tmp_path / "days.candide", row, "--json", "-q").out)
-    assert told["prediction"] == 1
+    assert told["prediction"] == "1"
     assert any(term["term"] == "day = 2024-02-05" for term in told["terms"])
     assert done("classify", tmp_path / "days.candide", row).out.startswith("1\t")
     assert "write them as" in run("classify", tmp_path / "days.candide", '{"day": "last week"}').err

@@ -164,8 +164,8 @@ def test_killed_at_many_moments(texts: Path, tmp_path: Path) -> None:
     rows = texts.read_text().splitlines(keepends=True)
     part, model, other = tmp_path / "part.csv", tmp_path / "m.candide", tmp_path / "other.candide"
     part.write_text(rows[0] + "".join(rows[1:301]))
-    done("train", part, "-o", other, "--updatable", "-q")
-    done("train", texts, "-o", model, "--updatable", "-q")
+    done("train", part, "-o", other, "--with-rows", "-q")
+    done("train", texts, "-o", model, "--with-rows", "-q")
     draw, content, before = random.Random(1), model.read_bytes(), candide.load(model).class_count_.sum()
     for number in range(12):
         model.write_bytes(content)

@@ -104,12 +104,12 @@ def test_a_row_for_a_table_that_is_none(table_model: Path) -> None:
     assert "JSON object" in refused("classify", table_model, "hello")
 
 
-def test_forgetting_what_was_never_learned(updatable: Path, tmp_path: Path) -> None:
-    before = updatable.read_bytes()
+def test_forgetting_what_was_never_learned(with_rows: Path, tmp_path: Path) -> None:
+    before = with_rows.read_bytes()
     path = tmp_path / "strange.csv"
     path.write_text("text,label\n" + "quite another text about zeppelins,order\n" * 3)
-    refused("forget", updatable, path)
-    assert updatable.read_bytes() == before
+    refused("forget", with_rows, path)
+    assert with_rows.read_bytes() == before
 
 
 def test_merging_unlike_models(model: Path, table_model: Path, tmp_path: Path) -> None:

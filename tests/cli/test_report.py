@@ -16,7 +16,7 @@ def test_beside_the_model(model: Path) -> None:
     ran = done("report", model)
     assert ran.out == ""
     assert "messages.html" in ran.err
-    assert "train --updatable" in ran.err
+    assert "train --with-rows" in ran.err
     page = check(model.with_suffix(".html").read_text(encoding="utf-8"))
     assert page.all("h1")[0].text == "messages"
     assert f"{100 * candide.load(model).loo_.accuracy:.1f} %" in page.text
@@ -35,8 +35,8 @@ def test_with_rows(model: Path, tmp_path: Path) -> None:
     assert all(one["row"] is not None for one in told["examples"])
 
 
-def test_with_training_rows(updatable: Path) -> None:
-    told = json.loads(done("report", updatable, "--json", "-q").out)
+def test_with_training_rows(with_rows: Path) -> None:
+    told = json.loads(done("report", with_rows, "--json", "-q").out)
     assert told["examples"]
     assert all(one["of_training"] for one in told["examples"])
 

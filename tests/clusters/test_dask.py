@@ -266,9 +266,7 @@ def test_bags_and_single_values() -> None:
 
 
 def test_texts_among_other_columns() -> None:
-    refused(
-        "TextNB learns from one column of texts, and the source has age, visits", cut(TABLE), model=TextNB()
-    )
+    refused("TextNB learns from one column of texts, and the source has age, visits", cut(TABLE), model=TextNB())
 
 
 def test_errors_in_rows_tell_the_partition(monkeypatch: pytest.MonkeyPatch) -> None:

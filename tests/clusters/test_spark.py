@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cli.terminal import MESSAGES, done, run
+from data.type_matrix import CASES, outcome, read_tables, spark_rows
 from properties.compare import assert_alike
 from properties.models import assert_same_model
 from properties.tables import assert_predicts_alike, assert_same_table, mixed
@@ -368,3 +369,10 @@ def test_train_says_what_is_wrong(spark: Any, tmp_path: Path) -> None:
     ran = run("train", f"spark:{tmp_path}/none.parquet")
     assert ran.code == 3
     assert "there is no file" in ran.err
+
+
+def test_types_of_columns(spark: Any) -> None:
+    """As docs/types.md lists them."""
+    page = read_tables((Path(__file__).parents[2] / "docs" / "types.md").read_text())
+    for name in CASES:
+        assert outcome(name, partial(spark_rows, spark=spark)) == page["Spark"][name], name

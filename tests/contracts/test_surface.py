@@ -24,7 +24,7 @@ OWN = {
     "ComplementNB": ALL | MADE,
     "GaussianNB": ALL | MADE,
     "MultinomialNB": ALL | MADE,
-    "NaiveBayes": ALL | {"summary"},
+    "NaiveBayes": ALL | {"schema_", "summary"},
     "PoissonNB": ALL | MADE | {"rate_"},
     "TextNB": ALL
     | {"compact", "compacted_", "prune", "pruned_", "summary", "token_count_", "top_features", "unlabeled_"}

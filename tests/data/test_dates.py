@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 from tiers import every, late
 
+from candide.data.column_types import ColumnType
+from candide.data.columns import Kind
 from candide.data.table import read_table
 from candide.exceptions import InputError
 
@@ -19,6 +21,7 @@ from .containers import plain
 pl = late("polars")
 
 SUMMER = dt.datetime(2024, 6, 30, 22, 30, tzinfo=dt.UTC)  # already Monday in Paris
+DATE = {"w": ColumnType("date", "storage type")}
 PARIS = pd.Timestamp(SUMMER).tz_convert("Europe/Paris")
 
 
@@ -94,14 +97,19 @@ class TestKinds:
             table = read_table(learned)
             kinds = dict(zip(table.names, table.kinds, strict=True))
             for batch in (self.midnight, self.noon, self.empty, {"w": [None]}, {"w": [np.nan]}, {"w": [dt.date.max]}):
-                again = read_table(batch, kinds)
+                again = read_table(batch, kinds, DATE)
                 assert (again.names, again.kinds) == (table.names, table.kinds)
 
-    def test_texts_are_no_dates(self) -> None:
-        with pytest.raises(
-            InputError, match="column 'w' held dates when it was learned, and now holds texts such as '2020-01-01'"
-        ):
-            read_table({"w": ["2020-01-01"]}, {"w": "number", "w.month": "category"})
+    def test_texts_in_a_column_of_dates(self) -> None:
+        """Those in ISO format are dates; others are refused."""
+        kinds: dict[str, Kind] = {"w": "number", "w.month": "category"}
+        expected = cells({"w": [dt.datetime(2020, 3, 1, 12), None]}, kinds=kinds)
+        assert cells({"w": ["2020-03-01T12:00:00", None]}, kinds=kinds, types=DATE) == expected
+        for odd in ("1.3.2020", "soon", "2020-13-01"):
+            with pytest.raises(InputError, match=f"column 'w' holds '{odd}' at row 1, and is a column of dates"):
+                read_table({"w": ["2020-03-01", odd]}, kinds, DATE)
+        with pytest.raises(InputError, match="column 'w' holds 18262 at row 0, and is a column of dates"):
+            read_table({"w": [18262]}, kinds, DATE)
 
     def test_only_days(self) -> None:
         assert cells(self.noon, kinds={"w": "number"}) == {"w": [18262.5]}

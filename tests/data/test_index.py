@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from candide import CategoricalNB, GaussianNB
 from candide.data.index import canonical_labels, encode, union_labels
+from candide.exceptions import InputError
 from candide.kernels import Kernels
 
 BIG = 2**60
@@ -42,10 +43,16 @@ def test_a_class_weight_that_names_no_class_is_refused() -> None:
         GaussianNB(class_weight={"spma": 9}).fit([[1.0], [2.0]], ["ham", "spam"])
 
 
-def test_another_type_than_was_learned_is_warned_of() -> None:
+def test_another_type_than_was_learned_is_converted_or_refused() -> None:
     model = CategoricalNB().fit([[1], [2]], [0, 1])
-    with pytest.warns(UserWarning, match=r"column 0 holds values such as '1', but was learned with values such as 1"):
-        model.predict([["1"]])
+    np.testing.assert_array_equal(model.predict_proba([["1"], ["2.0"]]), model.predict_proba([[1], [2]]))
+    assert model.partial_fit([["1"], ["3"]], [0, 1]).categories_[0].tolist()[-1] == 3
+    with pytest.raises(InputError, match="column 0 holds 'red' at row 1, and is a column of categories such as 1"):
+        model.predict([["1"], ["red"]])
+    model = CategoricalNB().fit([["1"], ["2"]], [0, 1])
+    np.testing.assert_array_equal(model.predict_proba([[1], [2]]), model.predict_proba([["1"], ["2"]]))
+    with pytest.raises(InputError, match="column 0 holds 1 at row 0, and is a column of categories such as '007'"):
+        CategoricalNB().fit([["007"], ["012"]], [0, 1]).predict([[1], [2]])
 
 
 def test_negative_numbers_beside_texts_are_refused() -> None:

@@ -203,8 +203,8 @@ ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
         "chunk 1: X has 2 features",
     ),
     "another kind of label": (
-        MultinomialNB(), lambda: iter([(COUNTS, CLASSES)] * 3 + [(COUNTS, CLASSES.astype(str))]), InputError,
-        "chunk 3: labels of different types",
+        MultinomialNB(), lambda: iter([(COUNTS, CLASSES)] * 3 + [(COUNTS, ["spam"] * 60)]), InputError,
+        "chunk 3: y holds .spam. at row 0.* different types",
     ),
     "another kind of column": (
         NaiveBayes(), lambda: iter([([[1.5]], [0]), ([["red"]], [1])]), InputError, "chunk 1: .*column 0",

@@ -30,7 +30,7 @@ def model() -> NaiveBayes:
 
 
 def test_numbers_where_texts_were_learned(model: NaiveBayes) -> None:
-    with pytest.warns(UserWarning, match="'city' holds values such as 3, but was learned with values such as 'Paris'"):
+    with pytest.raises(InputError, match="'city' holds 3 at row 0, and is a column of categories such as 'Paris'"):
         model.predict(X.head(1).assign(city=3))
 
 
@@ -63,5 +63,7 @@ def test_learning_new_categories_goes_without_a_word() -> None:
 
 
 def test_texts_where_dates_were_learned(model: NaiveBayes) -> None:
-    with pytest.raises(InputError, match=r"'when' held dates .* texts such as '2024-01-01'; parse them .*to_datetime"):
-        model.predict(X.assign(when=X["when"].dt.strftime("%Y-%m-%d")))
+    expected = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict_proba(X.assign(when=X["when"].dt.strftime("%Y-%m-%d"))), expected)
+    with pytest.raises(InputError, match=r"'when' holds '01.01.2024' at row 0, .* of dates .*; pass dates"):
+        model.predict(X.assign(when=X["when"].dt.strftime("%d.%m.%Y")))

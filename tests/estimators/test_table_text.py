@@ -312,7 +312,7 @@ def test_what_is_no_text_is_refused() -> None:
 
 def test_texts_and_categories_are_not_one_column() -> None:
     texts, names = NaiveBayes().fit(X, Y), NaiveBayes().fit(X[:15], Y[:15])
-    with pytest.raises(MergeError, match=r"columns=\{'note': 'text'\} from the start"):
+    with pytest.raises(MergeError, match=r"from the start: schema=\{'note': 'text'\}"):
         texts.merge(names)
     with pytest.raises(ParameterError, match="count different things"):
         names.set_params(columns=NAMED).partial_fit(X, Y)

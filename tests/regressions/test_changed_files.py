@@ -33,8 +33,8 @@ def test_forget_refits_before_it_writes(how: list[str], tmp_path: Path) -> None:
     some, others = written(tmp_path / "some.csv", rows[:3]), written(tmp_path / "others.csv", rows[3:])
     texts = [row[lines()[0].index("text")] for row in rows[:50]]
     model, never = tmp_path / "model.candide", tmp_path / "never.candide"
-    done("train", everything, "-o", model, "--updatable", "-q", *how)
-    done("train", others, "-o", never, "--updatable", "-q", *how)
+    done("train", everything, "-o", model, "--with-rows", "-q", *how)
+    done("train", others, "-o", never, "--with-rows", "-q", *how)
     done("forget", model, some, "-q")
     left, expected = candide.load(model), candide.load(never)
     np.testing.assert_allclose(left.predict_proba(texts), expected.predict_proba(texts), rtol=0, atol=1e-9)
@@ -54,7 +54,7 @@ def test_forget_refits_a_table_before_it_writes(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text("\n".join(["a,b,label", *part]) + "\n")
     for name in ("all", "others"):
         where = "-o", tmp_path / f"{name}.candide"
-        done("train", tmp_path / f"{name}.csv", *where, "--updatable", "--set", "compute_loo=false", "-q")
+        done("train", tmp_path / f"{name}.csv", *where, "--with-rows", "--set", "compute_loo=false", "-q")
     done("forget", tmp_path / "all.candide", tmp_path / "some.csv", "-q")
     left, expected = (candide.load(tmp_path / f"{name}.candide") for name in ("all", "others"))
     X = {"a": rng.normal(0, 1, 40).tolist(), "b": rng.normal(0, 1, 40).tolist()}
@@ -66,7 +66,7 @@ def test_an_update_makes_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """It takes as long as a refit; whoever asks has it made, from the rows in the file."""
     rows = lines()[1:]
     model, some = tmp_path / "model.candide", written(tmp_path / "some.csv", rows[:1])
-    done("train", written(tmp_path / "all.csv", rows), "-o", model, "--updatable", "-q")
+    done("train", written(tmp_path / "all.csv", rows), "-o", model, "--with-rows", "-q")
     stored = candide.load(model)
 
     def refuse(*_: Any) -> Any:

@@ -56,14 +56,14 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def text_model(texts: Path) -> Path:
     path = texts.with_name("m\x1b[5m.candide")
-    done("train", texts, "-o", path, "--label", "la\nbel", "--text", "te\x1b[1mxt", "--updatable", "-q")
+    done("train", texts, "-o", path, "--label", "la\nbel", "--text", "te\x1b[1mxt", "--with-rows", "-q")
     return path
 
 
 @pytest.fixture(scope="module")
 def table_model(table: Path) -> Path:
     path = table.with_name("m.candide")
-    done("train", table, "-o", path, "--label", "la\nbel", "--updatable", "--set", "order=0", "-q")
+    done("train", table, "-o", path, "--label", "la\nbel", "--with-rows", "--set", "order=0", "-q")
     return path
 
 

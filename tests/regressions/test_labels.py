@@ -56,8 +56,10 @@ def test_labels_never_change_their_type(name: str) -> None:
     model = getattr(candide, name)().partial_fit(X, y)
     assert model.predict(X).dtype == y.dtype
     with pytest.raises(InputError, match="different types"):
-        model.partial_fit(X, y.astype(str))
-    assert model.classes_.tolist() == [0, 1]
+        model.partial_fit(X, np.where(y == 0, "ham", "spam"))
+    assert model.partial_fit(X, y.astype(str)).classes_.tolist() == [0, 1]
+    assert model.partial_fit(X, y.astype(bool)).classes_.tolist() == [0, 1]
+    assert model.class_count_.sum() == 3 * len(y)
 
 
 @pytest.mark.parametrize("labels", [[0, 0, "1", "1"], [True, "yes", "yes", True]])

@@ -91,7 +91,7 @@ def test_a_model_without_rows(people: NaiveBayes, tmp_path: Path) -> None:
     model = candide.load(tmp_path / "people.candide")
     page = check(model.report().html())
     assert sections(page) == SECTIONS
-    assert "train --updatable" in page.text
+    assert "train --with-rows" in page.text
     assert percent(people.loo_.accuracy) in page.text
     assert not [one for one in page.all("article") if one.attributes.get("class") == "example"]
     assert model.model_.provenance is not None

@@ -94,7 +94,7 @@ def test_types(tmp_path: Path) -> None:
         "x": 0.5,
         "day": dt.date(2020, 12, 31),
         "time": time,
-        "truth": "true",
+        "truth": True,
         "word": "a",
         "euro": None,
     }

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import candide
-from candide.exceptions import SourceError
+from candide.exceptions import InputError, ParameterError, SourceError
 from candide.sources.reader import BATCH_BYTES, MAX_ROWS, rebatch
 from candide.sources.source import prefetch
 
@@ -189,3 +189,34 @@ def test_one_ahead_passes_errors_on() -> None:
     assert next(some) == 1
     with pytest.raises(ValueError, match="no more"):
         next(some)
+
+
+# Declared types.
+
+
+def test_declared_types(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "zip,on,day,n,class\n7,1,2024-02-29,1,0\n8,0,2024-03-01,2,1\n")
+    schema = {"zip": "category", "on": "boolean", "day": "str", "n": "number"}
+    source = candide.read(path, schema=schema)
+    assert source.to_table().to_pylist()[0] == {"zip": "7", "on": True, "day": "2024-02-29", "n": 1.0, "class": "0"}
+    again = candide.read(path).with_types({**schema, "other": "text"})
+    assert again.schema.equals(source.schema, check_metadata=True)
+    with pytest.raises(InputError, match=r"schema= names a column 'zap'.* did you mean 'zip'"):
+        candide.read(path, schema={"zap": "category"})
+    with pytest.raises(ParameterError, match="schema declares 'zip' as 'code'; a type is one of number, category"):
+        candide.read(path, schema={"zip": "code"})
+
+
+def test_the_first_file_decides(tmp_path: Path) -> None:
+    """Others are converted without loss, or refused with file and row."""
+    numbers, texts = (tmp_path / name for name in ("a.parquet", "b.parquet"))
+    pq.write_table(pa.table({"age": [17.0, 18.5]}), numbers)
+    pq.write_table(pa.table({"age": ["17.0", None]}), texts)
+    assert candide.read(numbers, texts).to_table()["age"].to_pylist() == [17.0, 18.5, 17.0, None]
+    with pytest.raises(SourceError, match=r"a.parquet: column 'age' .* two ways.*schema=\{'age': 'number'\}"):
+        candide.read(texts, numbers).to_table()
+    assert candide.read(texts, numbers, schema={"age": "number"}).to_table()["age"].to_pylist()[2:] == [17.0, 18.5]
+    assert candide.read(numbers, texts, schema={"age": "category"}).to_table()["age"].to_pylist()[0] == "17"
+    pq.write_table(pa.table({"age": ["17.0", "old"]}), texts)
+    with pytest.raises(SourceError, match=r"b.parquet: column 'age' .*'old' at row 1.*--type age"):
+        candide.read(numbers, texts).to_table()

@@ -20,7 +20,7 @@ import numpy as np
 
 from candide.exceptions import CandideError, ModelFileError
 from candide.specs import spec_class
-from candide.storage.model_file import read_model, write_model
+from candide.storage.models import read_model, write_model
 
 from .example_models import EXAMPLES
 from .mutations import mutated

@@ -11,9 +11,8 @@ from candide.statistics.base import Deferred
 from candide.storage.content import Content
 from candide.storage.decoder import Decoder
 from candide.storage.encoder import Encoder
-from candide.storage.model_file import read_model, write_model
 from candide.storage.models import content_of as _content_of
-from candide.storage.models import model_of
+from candide.storage.models import model_of, read_model, write_model
 
 
 def content_of(model: Any, *, sample: bool, compute_loo: bool = False) -> Content:

@@ -20,8 +20,7 @@ from candide.storage.content import EncodedContent
 from candide.storage.decoder import Decoder
 from candide.storage.encoder import Encoder
 from candide.storage.json_form import array_entries, arrays_in_entries, from_json_lines, to_json_lines
-from candide.storage.model_file import read_model, write_model
-from candide.storage.models import save_checkpoint
+from candide.storage.models import read_model, save_checkpoint, write_model
 
 from .storing import content_of
 

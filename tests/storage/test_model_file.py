@@ -16,7 +16,7 @@ from safetensors import safe_open
 
 from candide.exceptions import CandideError, ModelFileError
 from candide.storage.container import Tensors, file_chunks, parse_file
-from candide.storage.model_file import read_model, write_model
+from candide.storage.models import read_model, write_model
 
 from .example_models import EXAMPLES
 from .mutations import sealed

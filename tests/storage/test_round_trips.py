@@ -12,7 +12,7 @@ from candide import CategoricalNB, TextNB, merge
 from candide.exceptions import ModelFileError
 from candide.storage.content import Content, EncodedContent
 from candide.storage.json_form import from_json_lines, to_json_lines
-from candide.storage.model_file import read_model, write_model
+from candide.storage.models import read_model, write_model
 
 from .example_models import EXAMPLES, Case, texts
 from .storing import content_of, estimator_of, stored

@@ -15,8 +15,7 @@ from sklearn.pipeline import make_pipeline
 import candide
 from candide import diagnostics, exceptions
 from candide.storage.encoder import Encoder
-from candide.storage.model_file import write_model
-from candide.storage.models import content_of
+from candide.storage.models import content_of, write_model
 
 MAIL = ["win cash now", "win a prize", "see you at noon", "lunch at noon"] * 5
 LABELS = ["spam", "spam", "ham", "ham"] * 5

@@ -16,7 +16,7 @@ from candide.storage import content as versions
 from candide.storage.container import CURRENT_VERSION
 from candide.storage.content import EncodedContent, upgrade
 from candide.storage.errors import InvalidContent
-from candide.storage.model_file import read_model
+from candide.storage.models import read_model
 
 from .example_models import EXAMPLES
 from .storing import content_of, estimator_of

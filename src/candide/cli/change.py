@@ -50,10 +50,10 @@ def update(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Learn the rows of a source too. Categories and words that are new join, and so do classes (train --updatable).
+    """Learn the rows of a source too. Categories and words that are new join, and so do classes (train --with-rows).
 
     The counts are those of training on all rows at once. What was chosen and weighed on rows left out is done again
-    once a tenth has changed, if the file holds training rows (train --updatable); else it stays.
+    once a tenth has changed, if the file holds training rows (train --with-rows); else it stays.
     """
     target, session = _target(model, output, sources), shared.session
     opened = reading.opened(sources, shared.threads, text=text, label=label, weight=weight)
@@ -77,7 +77,7 @@ def forget(
 ) -> None:
     """Take rows that were learned out again, as if they had never been seen. All of them, or none.
 
-    Where the file holds training rows (train --updatable), what was chosen and weighed on rows left out is done again
+    Where the file holds training rows (train --with-rows), what was chosen and weighed on rows left out is done again
     before the model is written: nothing in the file depends on the rows that were taken out.
     """
     target, session = _target(model, output, sources), shared.session

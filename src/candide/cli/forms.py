@@ -24,7 +24,7 @@ candide dump a.candide | candide load - -o b.candide
 CONVERT_EXAMPLES = """
 candide convert old.candide new.candide          # in the newest format
 candide convert messages.candide messages.json   # as text
-candide convert updatable.candide lean.candide --without-rows
+candide convert with_rows.candide lean.candide --without-rows
 """
 
 

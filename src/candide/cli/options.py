@@ -60,6 +60,17 @@ Columns = Annotated[
         rich_help_panel=_READING,
     ),
 ]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="NAME=TYPE",
+        show_default=False,
+        help="The type of a column or of the label, where the first rows are not to decide: number, category, boolean, "
+        "date, text or str (a text, be it a category or prose). May be given several times.",
+        rich_help_panel=_READING,
+    ),
+]
 Weight = Annotated[
     str | None,
     typer.Option(show_default=False, help="The column that says how much a row counts.", rich_help_panel=_READING),

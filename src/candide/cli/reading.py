@@ -72,13 +72,14 @@ def open_source(
 
     engine = engine_of(sources)
     if engine is not None:
-        from ..model.source import RequestedRoles
+        from ..model.source import RequestedRoles, check_names
         from ..sources.cluster_files import open_cluster
 
         _refuse_file_options(engine, options)
-        columns = roles.get("columns")
+        columns, declared = roles.get("columns"), roles.pop("schema", None)
         requested = RequestedRoles(**roles | {"columns": None if columns is None else tuple(columns)})
         with open_cluster(engine, sources or [], requested, options["format"], n_threads) as source:
+            check_names(declared or (), list(source.names or ()))
             yield source
         return
     from ..sources import read

@@ -44,7 +44,7 @@ def report(
     """Write an HTML report on a model: description, estimated quality, features, warnings and examples.
 
     One HTML file, by default beside the model, that needs no other file and no network. Training rows are looked at if
-    the model keeps some (train --updatable); else --data gives the examples.
+    the model keeps some (train --with-rows); else --data gives the examples.
     """
     from ..model.predict import labeled_batches
     from ..report import make_report
@@ -76,7 +76,7 @@ def for_people(found: ModelReport, path: Path) -> list[Any]:
     """What was found, in a few lines."""
     lines = [f"wrote {path} ({path.stat().st_size / 1e3:,.0f} kB)"]
     if found.training is None and found.given is None:
-        lines.append("the model keeps no training rows; for rows worth a look: train --updatable, or --data rows.csv")
+        lines.append("the model keeps no training rows; for rows worth a look: train --with-rows, or --data rows.csv")
     return [*(f"{warning.topic}: {_said(warning)}" for warning in found.warnings), *lines]
 
 

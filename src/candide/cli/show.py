@@ -35,7 +35,7 @@ def show(
 
     session = shared.session
     fitted = open_model(model)
-    lines: list[Any] = [_origin(fitted)]
+    lines: list[Any] = [_origin(fitted), of_table(fitted.schema_table(), "how columns are read")]
     summary = summary_of(fitted)
     if summary is not None:
         lines += of_summary(by_feature_set(summary) if fitted.spec.reads_texts else summary, "what it looks at")
@@ -75,12 +75,14 @@ def _as_machine(model: Model, words: int, parameters: bool) -> dict[str, Any]:
     from ..model.top_features import top_features
     from .training_report import summary_of
 
+    schema = model.schema_table()
     found = {
         "kind": model.spec.name,
         "settings": {name: value for name, value in model.spec.parameters.items() if value is not None},
         "classes": dict(zip(model.classes.tolist(), model.class_count.tolist(), strict=True)),
         "provenance": model.provenance,
         "training_rows": model.has_training_rows,
+        "schema": [dict(zip(schema, row, strict=True)) for row in schema.rows()],
     }
     if model.has_loo:
         found["leave_one_out"] = model.loo.as_dict()

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 EXAMPLES = """
 candide train messages.csv
 candide train people.parquet --label income --columns 'age,job=categorical,hours'
-candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide --updatable
+candide train houses.csv --type zip=category --type built=date
+candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide --with-rows
 candide train spam.mbox ham.mbox --report spam.html
 candide train --sql "SELECT body, queue FROM 'tickets.parquet' WHERE year = 2025" --label queue
 candide train big.parquet --checkpoint        # and, if it was stopped: --checkpoint --resume
@@ -37,6 +38,7 @@ def train(
     label: options.Label = None,
     text: options.Text = None,
     columns: options.Columns = None,
+    types: options.Types = None,
     output: options.Output = None,
     model: Annotated[str, typer.Option(metavar=_MODELS, help="How texts are modelled.")] = "auto",
     refine: Annotated[bool, typer.Option("--refine", help="Go on with a logistic regression (texts).")] = False,
@@ -44,8 +46,8 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of TextNB or NaiveBayes: alpha=0.5."),
     ] = None,
-    updatable: Annotated[
-        bool, typer.Option("--updatable", help="Keep training rows in the file, so that later updates can weigh anew.")
+    with_rows: Annotated[
+        bool, typer.Option("--with-rows", help="Keep training rows in the file, so that later updates can weigh anew.")
     ] = False,
     checkpoint: Annotated[
         bool, typer.Option("--checkpoint", help="Save what was learned so far now and then, beside the model.")
@@ -75,7 +77,7 @@ def train(
     from ..storage.models import save_model
     from .monitor import monitored
     from .reading import refuse_source, say_bad_rows
-    from .wishes import families_of, names_of, settings_of
+    from .wishes import families_of, names_of, settings_of, types_of
     from .writing import checked_place, is_stdout
 
     session = shared.session
@@ -84,8 +86,9 @@ def train(
     wishes = ({"family": model} if model != "auto" else {}) | ({"refine": True} if refine else {})
     wishes |= settings_of(setting)
     roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
-    with reading.opened(sources, shared.threads, **roles) as source:
-        spec = make_spec(source, wishes, families_of(columns))
+    declared = types_of(types)
+    with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
+        spec = make_spec(source, wishes, families_of(columns), declared)
         path = checked_place(output or beside(sources))
         refuse_source(path, sources)
         if page is not None:
@@ -96,7 +99,7 @@ def train(
         passed = monitor.passed
         # A new model takes the place of the one before, whatever is in it: nobody has to wait while it learns.
         with writing.locked(path, session):
-            save_model(trained, path, rows=updatable)
+            save_model(trained, path, rows=with_rows)
         if page is not None:
             make_report(trained, path=page, title=path.stem, notes=_notes(sources, passed))
     if label is None:
@@ -110,7 +113,7 @@ def train(
 
     session.report(
         as_machine(trained, source, passed, path) | ({} if page is None else {"report": str(page)}),
-        lambda: for_people(trained, passed, path, updatable) + ([] if page is None else [f"wrote {page}"]),
+        lambda: for_people(trained, passed, path, with_rows) + ([] if page is None else [f"wrote {page}"]),
     )
 
 
@@ -140,7 +143,9 @@ def _notes(sources: list[str] | None, passed: Pass) -> dict[str, str]:
     return {"source": ", ".join(sources or ["a query"]), "learned": learned}
 
 
-def make_spec(source: Source, wishes: dict[str, Any], families: dict[str, str]) -> Spec:
+def make_spec(
+    source: Source, wishes: dict[str, Any], families: dict[str, str], types: dict[str, str] | None = None
+) -> Spec:
     """Return the parameters of the model that suits the source."""
     from ..exceptions import ParameterError
     from ..specs.table import TableSpec
@@ -155,7 +160,9 @@ def make_spec(source: Source, wishes: dict[str, Any], families: dict[str, str]) 
             f"the source is a table ({', '.join(roles.columns)}), and --model and --refine are for texts; leave "
             "them out, or name the column of texts with --text"
         )
-    return TableSpec(columns=families or "auto").with_parameters(**wishes)
+    here = (*roles.columns, roles.label)
+    declared = {name: kind for name, kind in (types or {}).items() if name in here}
+    return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**wishes)
 
 
 def beside(sources: list[str] | None) -> Path:

@@ -37,7 +37,7 @@ def as_machine(model: Model, source: Source, passed: Pass, path: Path) -> dict[s
     return found | ({"leave_one_out": model.loo.as_dict()} if model.has_loo else {})
 
 
-def for_people(model: Model, passed: Pass, path: Path, updatable: bool) -> list[Any]:
+def for_people(model: Model, passed: Pass, path: Path, with_rows: bool) -> list[Any]:
     """Lines and tables for a terminal."""
     lines: list[Any] = [_understood(model, passed)]
     summary = summary_of(model)
@@ -47,7 +47,7 @@ def for_people(model: Model, passed: Pass, path: Path, updatable: bool) -> list[
         lines += of_honest(model.loo)
     if model.spec.reads_texts:
         lines.append(telling_words(model))
-    rows = "with" if updatable else "without"
+    rows = "with" if with_rows else "without"
     lines.append(f"wrote {path} ({path.stat().st_size / 1e6:,.2f} MB, {rows} training rows)")
     return lines
 

@@ -26,6 +26,18 @@ def _pairs(columns: str) -> list[tuple[str, str]]:
     return [(name or family, family if name else "") for name, _, family in (part.rpartition("=") for part in parts)]
 
 
+def types_of(pairs: list[str] | None) -> dict[str, str] | None:
+    """Declared types, by column; None if there are none."""
+    from ..data.column_types import check_declared
+
+    # A name may hold a '=' itself, a type may not.
+    split = [pair.rpartition("=") for pair in pairs or []]
+    odd = [pair for pair, (name, _, _) in zip(pairs or [], split, strict=True) if not name]
+    if odd:
+        raise ParameterError(f"--type is {odd[0]!r}; it must be NAME=TYPE, such as zip=category")
+    return check_declared({name: kind for name, _, kind in split}) or None
+
+
 def settings_of(pairs: list[str] | None) -> dict[str, Any]:
     """Parameters of a learner; values are JSON, or texts."""
     return dict(_setting(pair) for pair in pairs or [])

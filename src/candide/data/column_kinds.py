@@ -9,29 +9,37 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError
-from ..kernels import Kernels
 from ..kernels.layouts import Array, TextRows
 from .arrays import KERNEL_DTYPES, aligned
-from .categories import distinct_values
+from .column_types import (
+    Cells,
+    ColumnType,
+    are_numbers,
+    convert_cells,
+    is_empty,
+    n_cells,
+    number_labels,
+    one_label_type,
+)
 from .columns import Column, Kind
-from .dates import date_categories, date_parts, durations_to_seconds, has_date_parts
+from .dates import date_categories, date_parts, durations_to_seconds
 from .factorize import Factorized, category_column, parse_numbers, reject_stray_texts, unbox_cells
 from .index import is_exact
 from .texts import read_texts
 
-Cells = Array | Factorized
 
-
-def build_columns(name: Any, cells: Cells, kinds: Mapping[Any, Kind]) -> list[Column]:
+def build_columns(name: Any, cells: Cells, kinds: Mapping[Any, Kind], types: Mapping[Any, ColumnType]) -> list[Column]:
     """Return the columns made from one input column: several for a date."""
     kind = kinds.get(name)
-    if isinstance(cells, Factorized) and not cells.declared:
-        # Numbers that are categories stay objects: float64 would round large integers.
-        cells = unbox_cells(cells, name, numbers=kind != "category")
-    if has_date_parts(name, kinds) and _is_empty(cells):
-        cells = np.full(_n_rows(cells), "NaT", dtype="datetime64[s]")  # an empty column of dates may have any data type
-    if has_date_parts(name, kinds) and kind == "number" and isinstance(cells, Factorized):
-        _reject_text_dates(name, cells)
+    if name in types:
+        cells = convert_cells(name, cells, types[name])
+        if kind in (None, "missing") and not is_empty(cells):
+            kind = types[name].counted_as
+    elif isinstance(cells, Factorized):
+        if not cells.declared:
+            # Numbers that are categories stay objects: float64 would round large integers.
+            cells = unbox_cells(cells, name, numbers=kind != "category")
+        cells = one_label_type(cells) if kind == "category" else cells
     if not isinstance(cells, Factorized) and cells.dtype.kind == "M" and kind != "category":
         return [build_column(part, values, kinds.get(part)) for part, values in date_parts(name, cells, kinds)]
     return [build_column(name, cells, kind)]
@@ -42,40 +50,23 @@ def build_column(name: Any, cells: Cells, kind: Kind | None) -> Column:
     infer = kind is None or kind == "missing"
     if not isinstance(cells, Factorized):
         cells = date_categories(cells) if cells.dtype.kind == "M" else _to_kernel_dtype(cells)
-    if (infer or kind == "text") and _is_empty(cells):
-        return Column(name, "missing", np.full(_n_rows(cells), np.nan))
+    if (infer or kind == "text") and is_empty(cells):
+        return Column(name, "missing", np.full(n_cells(cells), np.nan))
     if kind == "text":
         return text_column(name, cells)
     if not isinstance(cells, Factorized):
-        return _number_categories(name, cells) if kind == "category" else _number_column(name, cells)
+        return category_column(name, number_labels(name, cells)) if kind == "category" else _number_column(name, cells)
     if kind == "number":
         return _number_column(name, parse_numbers(cells, name))
     if infer and not cells.declared:
+        if are_numbers(cells):
+            return _number_column(name, parse_numbers(cells, name))
         reject_stray_texts(cells, name)
         if is_free_text(cells):
             return text_column(name, cells)
+        cells = one_label_type(cells)
+        assert isinstance(cells, Factorized)
     return category_column(name, cells)
-
-
-def _reject_text_dates(name: Any, cells: Factorized) -> None:
-    """Raise an error for texts in a column that held dates in training."""
-    texts = [label for label in cells.labels if isinstance(label, str)]
-    if texts:
-        raise InputError(
-            f"column {name!r} held dates when it was learned, and now holds texts such as {texts[0]!r}; parse them "
-            "first, with pandas.to_datetime or the like"
-        )
-
-
-def _n_rows(cells: Cells) -> int:
-    return len(cells.codes if isinstance(cells, Factorized) else cells)
-
-
-def _is_empty(cells: Cells) -> bool:
-    if isinstance(cells, Factorized):
-        return not (cells.codes >= 0).any()
-    # The first cell decides most columns.
-    return cells.dtype.kind == "f" and bool(np.isnan(cells[:1]).all() and np.isnan(cells).all())
 
 
 def _to_kernel_dtype(values: Array) -> Array:
@@ -92,14 +83,6 @@ def _number_column(name: Any, values: Array) -> Column:
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and not is_exact(values):
         values = values.astype(np.float64)
     return Column(name, "number", values)
-
-
-def _number_categories(name: Any, values: Array) -> Column:
-    """Return a category column whose labels are the numbers."""
-    known, index, positions = distinct_values(values, f"column {name!r}", Kernels())
-    codes = np.full(len(values), -1, dtype=np.int32)
-    codes[known] = positions
-    return category_column(name, Factorized(codes, index.labels.tolist()))
 
 
 # A column with fewer distinct texts is categorical.

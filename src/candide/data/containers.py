@@ -187,6 +187,58 @@ def _fill_matrix(X: Any, fillings: Mapping[Any, Imputation]) -> Any:
     return matrix.asformat(X.format)
 
 
+def storage_types(X: Any) -> dict[Any, str]:
+    """Return how the cells of each column are stored, by name or position, as messages say it.
+
+    Readers of text formats, which store texts alone, say in the metadata of a field what they look like.
+
+    >>> storage_types({"age": [31, 58], "job": np.array(["cook", "smith"], dtype=object)})
+    {'age': 'storage type int64', 'job': 'storage type object'}
+    """
+    if isinstance(X, Mapping) and not is_sparse(X):
+        columns: dict[Any, Any] = {name: _dtype(values) for name, values in X.items()}
+    elif is_sparse(X) or as_frame(X) is None:
+        values = X if is_sparse(X) else as_array(X, "X")
+        columns = dict.fromkeys(range(values.shape[1]), values.dtype)
+    elif hasattr(X, "schema") and hasattr(X.schema, "field"):  # pyarrow
+        return {field.name: _metadata(field, DECIDED) or f"storage type {field.type}" for field in X.schema}
+    else:
+        frame = as_frame(X)
+        assert frame is not None
+        columns = {series.name: series.to_native().dtype for series in frame.iter_columns()}
+    return {name: f"storage type {dtype}" for name, dtype in columns.items()}
+
+
+def column_values(X: Any, name: Any) -> list[Any]:
+    """Return the cells of a column that are not missing, by name or position."""
+    if isinstance(X, Mapping):
+        cells = as_array(X[name], "a column").tolist()
+    else:
+        frame = as_frame(X)
+        cells = as_2d_array(X)[:, name].tolist() if frame is None else frame.get_column(name).to_list()
+    return [cell for cell in cells if not is_missing(cell)]
+
+
+#: Keys under which readers of files say how they decided the type of a column, and what it was declared as.
+DECIDED, DECLARED = b"candide.decided", b"candide.declared"
+
+
+def declared_types(X: Any) -> dict[Any, str]:
+    """Return the types of columns that were declared when a file was opened."""
+    fields = X.schema if hasattr(X, "schema") and hasattr(X.schema, "field") else ()
+    found = {field.name: _metadata(field, DECLARED) for field in fields}
+    return {name: kind for name, kind in found.items() if kind}
+
+
+def _metadata(field: Any, key: bytes) -> str:
+    return str((field.metadata or {}).get(key, b"").decode())
+
+
+def _dtype(values: Any) -> Any:
+    dtype = getattr(values, "dtype", None)
+    return getattr(values, "type", None) or as_array(values, "a column").dtype if dtype is None else dtype
+
+
 # Rows that are searched first for a cell with a value.
 _FIRST_ROWS = 64
 

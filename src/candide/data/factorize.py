@@ -222,8 +222,12 @@ def array_cells(values: Array, name: Any) -> Array | Factorized:
 
 
 def _series_numbers(series: Any, nullable_type: Any) -> Array | Factorized:
+    import narwhals.stable.v2 as nw
+
     values = series_array(series)
-    if values.dtype.kind == "O":  # booleans with nulls, decimals
+    if values.dtype.kind == "O" and series.dtype == nw.Decimal:  # a cast by Arrow is off by an ulp
+        values = np.array([np.nan if is_missing(cell) else float(cell) for cell in values.tolist()])
+    if values.dtype.kind == "O":  # booleans with nulls
         values = series_array(series.cast(nullable_type))
     if values.dtype.kind == "f" and series.dtype.is_integer() and bool((np.abs(values) >= EXACT).any()):
         return factorize_cells(series.to_list(), series.name)  # nulls converted them to float64, which rounds

@@ -55,6 +55,52 @@ def label_array(y: Any) -> Array:
     return values
 
 
+def declared_labels(y: Any, kind: str) -> Any:
+    """Return labels as their declared type: "str", "number" or "boolean".
+
+    >>> declared_labels([0, 1, 1], "str"), declared_labels(["true", "false"], "boolean")
+    (array(['0', '1', '1'], dtype='<U1'), array([ True, False]))
+    """
+    return labels_like(y, [], f"schema declares labels of type {kind}", kind)
+
+
+def labels_like(y: Any, learned: list[Any], known: str, kind: str | None = None) -> Any:
+    """Return labels in the data type of those learned; raise an error if a label would change its meaning.
+
+    ``known`` says in errors what was learned or declared. ``kind`` is the data type if nothing was learned.
+
+    >>> labels_like(np.array([1, 2]), ["1", "2"], "the classes are '1', '2'").tolist()
+    ['1', '2']
+    >>> labels_like(["spam"], [0, 1], "the classes are 0, 1")
+    Traceback (most recent call last):
+        ...
+    candide.exceptions.InputError: y holds 'spam' at row 0, and the classes are 0, 1; labels of different types have \
+no order; pass labels of that type
+    """
+    from .column_types import label_kind, like_labels
+    from .factorize import factorize
+
+    values = y if type(y) is np.ndarray else as_array(y, "y")
+    kind = kind or label_kind(learned)
+    if values.ndim != 1 or kind is None or _KINDS_OF_DTYPES.get(values.dtype.kind) == kind:
+        return y
+    codes, labels = factorize(label_array(values).tolist())
+    if label_kind(labels) in (kind, None):
+        return y
+    converted = like_labels(labels, learned, kind)
+    if None in converted:
+        odd = converted.index(None)
+        row = int((codes == odd).argmax())
+        raise InputError(
+            f"y holds {labels[odd]!r} at row {row}, and {known}; labels of different types have no order; pass labels "
+            "of that type"
+        )
+    return as_array(converted, "y")[codes]
+
+
+_KINDS_OF_DTYPES = {"U": "str", "S": "str", "i": "number", "u": "number", "f": "number", "b": "boolean"}
+
+
 def is_unlabeled(y: Any) -> Array:
     """Return a mask of the rows without a label: None, NaN or null.
 

@@ -11,7 +11,8 @@ from ..exceptions import InputError
 from ..kernels.layouts import Array, Dense, TextRows
 from ..kernels.tables import infinite_cell
 from .arrays import MANY_COLUMNS, as_2d_array, as_array, as_frame, as_single_array, check_not_empty, is_sparse
-from .column_kinds import Cells, build_column, build_columns
+from .column_kinds import build_column, build_columns
+from .column_types import Cells, ColumnType
 from .columns import Column, Columns, Kind
 from .factorize import array_cells, series_cells
 from .sparse import checked_rows
@@ -22,7 +23,9 @@ MOST_SPARSE_COLUMNS = 4096
 _BLOCK_ROWS = 1 << 13
 
 
-def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
+def read_table(
+    X: Any, kinds: Mapping[Any, Kind] | None = None, types: Mapping[Any, ColumnType] | None = None
+) -> Columns:
     """Return the typed columns of a data frame, a dict of columns, a 2-D array, lists of rows, or a sparse matrix.
 
     Numbers and booleans (0 and 1) become number columns. Strings, categoricals and mixed objects become categories;
@@ -31,7 +34,8 @@ def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
     day become numbers, in seconds. Strings that look like numbers stay strings.
 
     ``kinds`` sets the kinds of columns by name: a number column may be read as categories, strings as numbers or
-    texts. The kind "missing" sets nothing. For a date in ``kinds``, only the parts in ``kinds`` are made.
+    texts. The kind "missing" sets nothing. For a date in ``kinds``, only the parts in ``kinds`` are made. ``types`` are
+    the types of columns of ``X`` by name; their cells are converted, or refused if a value would change its meaning.
 
     >>> table = read_table({"age": [31, None, 58], "job": ["cook", "smith", None]})
     >>> [(column.name, column.kind, column.values.tolist()) for column in table.columns]
@@ -39,7 +43,9 @@ def read_table(X: Any, kinds: Mapping[Any, Kind] | None = None) -> Columns:
     >>> table.columns[1].labels.tolist()
     ['cook', 'smith']
     """
-    made = [column for name, cells in _table_cells(X) for column in build_columns(name, cells, kinds or {})]
+    made = [
+        column for name, cells in _table_cells(X) for column in build_columns(name, cells, kinds or {}, types or {})
+    ]
     n_rows = len(made[0].values) if made else _n_rows(X)
     return _check_finite(_check_names(_check_lengths(check_not_empty(Columns(tuple(made), n_rows)))))
 

@@ -18,7 +18,7 @@ from ..data.labeled_rows import label_array
 from ..exceptions import CandideError, InputError, MergeError, warn
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
-from ..model.labels import check_declared, drop_unlabeled
+from ..model.labels import check_declared, drop_unlabeled, like_classes
 from ..model.model import Model
 from ..model.predict import predict, score
 from ..model.train import forget, learn, train
@@ -189,7 +189,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             return score(model, open_source(X, y, sample_weight))
         X, y, sample_weight = drop_unlabeled(model.spec, X, y, sample_weight)
         try:
-            return float(super().score(X, as_array(y, "y") if isinstance(y, (list, tuple)) else y, sample_weight))
+            return float(super().score(X, like_classes(y, model.classifier.classes), sample_weight))
         except CandideError:
             raise
         except ValueError as error:
@@ -323,7 +323,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def _spec(self) -> Spec:
         """Return the constructor parameters as a spec. Parameters that a subclass adds are left out."""
         kind = self._spec_type
-        return kind(**{field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)})
+        return kind(**{name: getattr(self, name) for name in _field_names(kind) if hasattr(self, name)})
 
     def _fitted(self, X: Any = None) -> Model:
         """Return the model, after a check of the names of the columns of ``X``."""
@@ -366,6 +366,11 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         other.__dict__.update(vars(self))
         other.model_ = model
         return other
+
+
+@functools.cache
+def _field_names(kind: type[Spec]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _labels(y: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from ..model.table import Table
@@ -27,6 +28,12 @@ class NaiveBayes(BaseNB):
         "gaussian", "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical", "text",
         "ignore", for each column by itself; "multinomial" and "multivariate_normal" for those of a key together. A
         tuple ``("bins", {"method": "mdlp"})`` gives options.
+    schema : dict, optional
+        Types of columns by name, or by position where they have no names, and that of the label: "number", "category",
+        "boolean", "date", "text" or "str" (texts, be they categories or free text). Columns that it leaves out have the
+        type that the first rows tell, as ``schema_`` says. A type says how cells are read, and ``columns`` how they are
+        modelled. Categories and labels that are declared are texts, whatever holds them, so that tables of all formats
+        and engines give the same model.
     alpha : float, optional
         Pseudo-count of every category; by default chosen by leave-one-out, column by column.
     stacking : {"auto", None}, default "auto"
@@ -60,6 +67,9 @@ class NaiveBayes(BaseNB):
     ----------
     classes_, class_count_, class_prior_
         As in all classifiers.
+    schema_ : Table
+        Name, kind and role of each column, and how its kind was decided. It is fixed: further rows are converted if no
+        value changes its meaning by that, and refused otherwise.
     loo_ : Evaluation
         Accuracy, log-loss, calibration and more, each row judged by a model that never saw it.
     staleness_ : float
@@ -83,6 +93,7 @@ class NaiveBayes(BaseNB):
         self,
         columns: Any = "auto",
         *,
+        schema: Mapping[Any, Literal["number", "category", "boolean", "date", "text", "str"]] | None = None,
         alpha: float | None = None,
         stacking: Literal["auto"] | None = "auto",
         calibrate: Literal["auto", "temperature", "platt", "beta", "isotonic"] | None = "auto",
@@ -99,6 +110,7 @@ class NaiveBayes(BaseNB):
         n_threads: int | None = None,
     ) -> None:
         self.columns = columns
+        self.schema = schema
         self.alpha = alpha
         self.stacking = stacking
         self.calibrate = calibrate
@@ -133,6 +145,22 @@ class NaiveBayes(BaseNB):
         """
         super().fit(X, y, sample_weight, groups)
         return self
+
+    @property
+    def schema_(self) -> Table:
+        """Name, kind and role of each column of training, and how its kind was decided.
+
+        Examples
+        --------
+        >>> from candide import NaiveBayes
+        >>> table = {"age": [31, 58], "zip": [101, 102], "pay": [0, 1]}
+        >>> NaiveBayes(schema={"zip": "category"}).fit(table, "pay").schema_
+        name  kind      role     decided
+        age   number    feature  storage type int64
+        zip   category  feature  declared
+        y     number    label    the labels of training
+        """
+        return self._fitted().schema_table()
 
     def summary(self) -> Table:
         """How each column is modelled, how much it matters to the answers, and the views of several columns.

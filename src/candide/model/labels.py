@@ -9,11 +9,21 @@ import numpy as np
 from ..data.arrays import as_array
 from ..data.containers import count_rows, take_rows
 from ..data.index import Index
-from ..data.labeled_rows import LabeledRows, is_unlabeled, read_labels, read_weights
+from ..data.labeled_rows import (
+    LabeledRows,
+    declared_labels,
+    is_unlabeled,
+    labels_like,
+    read_labels,
+    read_weights,
+)
 from ..exceptions import InputError, ParameterError, warn
 from ..kernels import Kernels
 from ..specs import Spec
 from ..statistics.hashing import group_hashes
+
+# Classes that an error lists.
+_SHOWN = 5
 
 
 class NoLabels(InputError):
@@ -47,7 +57,12 @@ class LabelFilter:
         self.n_unlabeled = 0
 
     def drop(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
-        """Return the rows that have a label, and the same rows of weights and groups."""
+        """Return the rows that have a label, of its declared type, and the same rows of weights and groups."""
+        X, y, *kept = self._labeled(X, y, *others)
+        kind = None if y is None else self.spec.label_type(X)
+        return X, y if kind is None else declared_labels(y, kind), *kept
+
+    def _labeled(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
         choice = self.spec.unlabeled_choice()
         missing = np.zeros(0, dtype=bool) if y is None else is_unlabeled(y)
         n_missing = int(np.count_nonzero(missing))
@@ -98,11 +113,23 @@ def drop_unlabeled(spec: Spec, X: Any, y: Any, sample_weight: Any = None) -> tup
     return X, y, sample_weight
 
 
-def with_labels(data: Any, y: Any, sample_weight: Any, groups: Any, kernels: Kernels) -> LabeledRows:
-    """Return encoded rows with their classes, weights and groups."""
-    classes, positions = read_labels(one_dimensional(y), data.n_rows, kernels)
+def with_labels(
+    data: Any, y: Any, sample_weight: Any, groups: Any, kernels: Kernels, known: Index | None = None
+) -> LabeledRows:
+    """Return encoded rows with their classes, weights and groups; ``known``: classes whose type the labels get."""
+    classes, positions = read_labels(like_classes(y, known), data.n_rows, kernels)
     weight = read_weights(sample_weight, data.n_rows)
     return LabeledRows(data, classes, positions, weight, group_hashes(groups, data.n_rows))
+
+
+def like_classes(y: Any, known: Index | None) -> Any:
+    """Return labels in one dimension, and of the type of the classes of a model."""
+    y = one_dimensional(y)
+    if y is None or known is None:
+        return y
+    learned = known.labels.tolist()
+    listed = ", ".join(map(repr, learned[:_SHOWN])) + (", …" if len(learned) > _SHOWN else "")
+    return labels_like(y, learned, f"the classes of the model are {listed}")
 
 
 def one_dimensional(y: Any) -> Any:

@@ -23,7 +23,7 @@ from .accumulator import RowCounts
 from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
 from .drawn_cells import as_seen
-from .labels import drop_unlabeled, one_dimensional
+from .labels import drop_unlabeled, like_classes
 from .leave_one_out import check_prior, read_folds
 from .source import roles_in
 from .state import State
@@ -154,7 +154,7 @@ class Model:
         """Return rows whose labels the model knows."""
         X, y = self.spec.split_label(X, y)
         data, known = self.read(X), self.classifier.classes
-        classes, positions = read_labels(one_dimensional(y), data.n_rows, self.kernels)
+        classes, positions = read_labels(like_classes(y, known), data.n_rows, self.kernels)
         places = classes.positions_in(known)
         if (places < 0).any():
             raise InputError(
@@ -176,6 +176,32 @@ class Model:
     def feature_names(self) -> Array:
         """The names of the columns; none where rows are texts."""
         return np.zeros(0) if self.spec.reads_texts else self.column_names()
+
+    def text_types(self) -> dict[Any, str]:
+        """Return how columns of a text format are read, which has no types of its own: as in training."""
+        if self.spec.name != "NaiveBayes":
+            return {}
+        types = {name: kind for name, kind, _ in self.spec.column_types(self.schema, self.classifier)}
+        # What looks like a boolean or a date is recognized.
+        return {name: kind for name, kind in types.items() if kind in ("number", "category", "text")}
+
+    def schema_table(self) -> Table:
+        """Return name, type and role of each column of training, and how its type was decided."""
+        from ..data.column_types import label_kind
+
+        roles, labels = self.schema.roles, self.classes.tolist()
+        columns = [(name, kind, "text" if self.spec.reads_texts else "feature", decided)
+                   for name, kind, decided in self.spec.column_types(self.schema, self.classifier)]  # fmt: skip
+        label = roles.label if roles and roles.label else "y"
+        declared = getattr(self.spec, "schema", None) or {}
+        given = {name for name, *_ in columns}
+        decided = "declared" if any(name not in given for name in declared) else "the labels of training"
+        columns.append((label, label_kind(labels) or type(labels[0]).__name__, "label", decided))
+        if roles and roles.weight:
+            columns.append((roles.weight, "number", "weight", "weights are numbers"))
+        parts = zip(*columns, strict=True)
+        titles = ("name", "kind", "role", "decided")
+        return Table({title: np.array(part, dtype=object) for title, part in zip(titles, parts, strict=True)})
 
     def unseen_categories(self, X: Any) -> dict[Any, dict[Any, int]]:
         """Return the categories of ``X`` that no training row has, by column, with the number of their rows."""
@@ -279,7 +305,7 @@ class Model:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows that are predicted right."""
         X, y, sample_weight = drop_unlabeled(self.spec, X, y, sample_weight)
-        right = self.predict(X) == as_array(y, "y").ravel()
+        right = self.predict(X) == as_array(like_classes(y, self.classifier.classes), "y").ravel()
         return float(np.average(right, weights=read_weights(sample_weight, len(right))))
 
     def decide(self, X: Any, costs: Any = None, abstain: float | None = None, unsure: Any = "unsure") -> Array:

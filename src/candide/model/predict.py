@@ -13,10 +13,10 @@ from ..data.labeled_rows import read_weights
 from ..exceptions import InputError
 from ..families import Batch
 from .evaluation import Evaluation, RowScores
-from .labels import LabelFilter, NoLabels
+from .labels import LabelFilter, NoLabels, like_classes
 from .model import Model
-from .source import Chunk, Source, roles_for
-from .train import is_void, named
+from .source import Chunk, Source, source_for
+from .train import Named, is_void
 
 Task = TypeVar("Task", bound="_ModelTask")
 
@@ -26,7 +26,7 @@ def predict(model: Model, method: str, source: Source) -> Any:
 
     Rows of a cluster are predicted where they are, lazily, and returned in the type that they came in.
     """
-    return _for_model(model, source).predict(model, method)
+    return source_for(model, source).predict(model, method)
 
 
 def evaluate(model: Model, source: Source) -> Evaluation:
@@ -47,11 +47,6 @@ def labeled_batches(model: Model, source: Source) -> Iterator[Batch]:
     return _results(ReadBatch(model), source)
 
 
-def _for_model(model: Model, source: Source, *, labeled: bool = False) -> Source:
-    roles = roles_for(model, source, labeled=labeled)
-    return source if roles is None else source.with_roles(roles)
-
-
 class _Result(NamedTuple):
     """What a task made of a chunk, None if no row has a label, and the number of rows without one."""
 
@@ -63,7 +58,7 @@ def _results(task: _ModelTask, source: Source) -> Iterator[Any]:
     """Yield what a task returns for the batches of a source, and warn of rows without a label at the end."""
     labeled = LabelFilter(task.model.spec, learning=False)
     try:
-        for result in _for_model(task.model, source, labeled=True).map(task):
+        for result in source_for(task.model, source, labeled=True).map(task):
             if result.n_unlabeled:
                 labeled.add(result.n_unlabeled)
             if result.value is not None:
@@ -87,7 +82,7 @@ class _ModelTask:
     def __call__(self, chunk: Chunk) -> _Result:
         spec = self.model.spec
         labeled = LabelFilter(spec, learning=False)
-        with named(chunk.name):
+        with Named(chunk.name):
             if chunk.n_unlabeled:
                 labeled.add(chunk.n_unlabeled)
             try:
@@ -114,7 +109,8 @@ class CountCorrect(_ModelTask):
     """Add up the weight of rows that are predicted right, and of all."""
 
     def apply(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[float, float]:
-        right = np.asarray(self.model.predict(X) == as_array(y, "y").ravel(), dtype=bool)
+        labels = as_array(like_classes(y, self.model.classifier.classes), "y").ravel()
+        right = np.asarray(self.model.predict(X) == labels, dtype=bool)
         own = read_weights(weight, len(right))
         own = np.ones(len(right)) if own is None else own
         return float(own[right].sum()), float(own.sum())

@@ -7,7 +7,7 @@ functions beside it take any source; sources other than rows in memory are in th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -72,6 +72,12 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
     raise InputError(f"{role} names a column {name!r}, but the columns are {', '.join(map(repr, names))}; {hint}")
 
 
+def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
+    """Raise an error if a type is declared of a column that is not there."""
+    for name in declared:
+        _check_name("schema=", name, names)
+
+
 class Source(ABC):
     """Rows to learn from, or to predict."""
 
@@ -101,6 +107,13 @@ class Source(ABC):
     def with_roles(self, roles: Roles) -> Self:
         """Return a source with other roles of columns, where columns have names."""
         raise NotImplementedError
+
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> Self:
+        """Return a source that reads some columns as they are declared, where a model could not convert them later.
+
+        ``of_texts``: in text formats alone. Names that the source does not have are left out.
+        """
+        return self
 
     @abstractmethod
     def head(self, n: int) -> Chunk:
@@ -143,6 +156,9 @@ class MemorySource(Source):
     def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
         yield self._rows
 
+    def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
+        yield task.part(self._rows)
+
     def predict(self, model: Model, method: str) -> Any:
         return getattr(model, method)(self._rows.X)
 
@@ -159,6 +175,12 @@ def roles_to_learn(spec: Spec, source: Source) -> Roles | None:
             "name the column of texts with text=…, or use NaiveBayes"
         )
     return roles._replace(text=text, columns=(text,))
+
+
+def source_for(model: Model, source: Source, *, labeled: bool = False) -> Source:
+    """Return another source with the columns that a model reads, and their types; ``labeled``: with labels too."""
+    roles = roles_for(model, source, labeled=labeled)
+    return source if roles is None else source.with_roles(roles).with_types(model.text_types(), of_texts=True)
 
 
 def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles | None:

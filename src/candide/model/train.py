@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -20,7 +20,8 @@ from .accumulator import Accumulator, Joining, PartialState, RowCounts, summariz
 from .classifier import Classifier
 from .labels import LabelFilter, NoLabels, with_labels
 from .model import Model, completed
-from .source import Chunk, Source, roles_for, roles_to_learn
+from .source import Chunk, Source, roles_to_learn, source_for
+from .state import State
 
 # First rows that define the schema: they tell columns of names from columns of texts. Few are enough where all are
 # texts or numbers.
@@ -63,6 +64,7 @@ def train(
             from .unlabeled import train_semi_supervised
 
             return train_semi_supervised(spec, rows, missing)
+    source = source.with_types(spec.declared_types())
     roles = roles_to_learn(spec, source)
     source = source if roles is None else source.with_roles(roles)
     training = Training.start(spec, source, monitor)
@@ -89,8 +91,7 @@ def forget(model: Model, source: Source, *, spec: Spec | None = None, monitor: M
 
 def _count(model: Model, source: Source, spec: Spec | None, monitor: Monitor | None) -> Training:
     """Return the state of further rows, which are read like those of training."""
-    roles = roles_for(model, source, labeled=True)
-    source = source if roles is None else source.with_roles(roles)
+    source = source_for(model, source, labeled=True)
     training = Training(Summarize.by_model(model, spec or model.spec))
     training.add_all(source, monitor or Monitor())
     return training
@@ -171,12 +172,14 @@ class Training:
             LabelFilter(self.task.spec).add(part.n_unlabeled)
         if part.state is None:
             return
-        with named(part.name):
+        with Named(part.name):
             self._accumulator.add(part.state)
         main = self._accumulator.main
         assert main is not None
         self.task.follow(main)
-        self.task.spec.check_classes(self.task.bound, len(main.classes))
+        if not self.task.is_all_head:
+            # Too many classes are refused before all rows are read.
+            self.task.spec.check_classes(self.task.bound, len(main.classes))
 
     @property
     def row_counts(self) -> RowCounts | None:
@@ -227,6 +230,11 @@ class _Encoded(NamedTuple):
         return int(row_bytes(self.rows.data).sum()) + _ROW_BYTES * len(self.rows.positions)
 
 
+def _rows(encoded: _Encoded) -> LabeledRows:
+    assert encoded.rows is not None
+    return encoded.rows
+
+
 @dataclass(eq=False)
 class Summarize:
     """The task of a source: to read chunks like the rows of training, and to return their states.
@@ -270,11 +278,10 @@ class Summarize:
         schema, bound = model.bind(spec)
         return cls(spec, schema, bound, spec.group_bytes, model.classifier, model.classifier)
 
-    def follow(self, state: Any) -> None:
+    def follow(self, state: State) -> None:
         """Read later rows by what was learned so far, in a first training."""
         if self._follows:
-            # The class prior may name classes that come later.
-            self.learned, self.joining = Classifier(replace(self.bound, prior=ClassPrior()), state), state
+            self.learned, self.joining = None, state
 
     def for_workers(self) -> Summarize:
         """Return the task for processes that have one thread each, without training rows."""
@@ -288,11 +295,13 @@ class Summarize:
     def reader(self) -> Classifier:
         """Return what is known of the columns; if nothing was counted yet, by the head."""
         if self.learned is None:
-            assert self._head is not None
-            rows = self._head[1].rows
-            assert rows is not None
-            bound = replace(self.bound, prior=ClassPrior())
-            self.learned = Classifier(bound, summarize(bound, rows, Kernels(self.spec.n_threads)))
+            # The class prior may name classes that come later.
+            bound, state = replace(self.bound, prior=ClassPrior()), self.joining
+            if state is None:
+                assert self._head is not None
+                state = summarize(bound, _rows(self._head[1]), Kernels(self.spec.n_threads))
+            assert isinstance(state, State)
+            self.learned = Classifier(bound, state)
         return self.learned
 
     @property
@@ -306,10 +315,14 @@ class Summarize:
             yield self._state(group)
             group.clear()
 
+    def part(self, chunk: Chunk) -> PartialState:
+        """Return the state of one chunk."""
+        return self._state([self._encode(chunk)])
+
     def whole(self, chunks: Iterable[Chunk], partition: int) -> PartialState:
         """Return the state of all chunks of a partition."""
         accumulator, n_rows, n_unlabeled = Accumulator(), 0, 0
-        with named(f"partition {partition}"):
+        with Named(f"partition {partition}"):
             for part in self.parts(chunks):
                 n_rows, n_unlabeled = n_rows + part.n_rows, n_unlabeled + part.n_unlabeled
                 if part.state is not None:
@@ -320,17 +333,19 @@ class Summarize:
 
     def _encoded(self, chunks: Iterable[Chunk]) -> Iterator[_Encoded]:
         for chunk in chunks:
-            head, self._head = self._head, None
-            if head is not None and chunk is head[0]:
-                self.is_all_head = True
-                encoded = head[1]
-            else:
-                self._head, self.is_all_head = head, False
-                with named(chunk.name):
-                    encoded = self._read(chunk)
-            del head, chunk
+            encoded = self._encode(chunk)
+            del chunk
             yield encoded
             del encoded
+
+    def _encode(self, chunk: Chunk) -> _Encoded:
+        head, self._head = self._head, None
+        if head is not None and chunk is head[0]:
+            self.is_all_head = True
+            return head[1]
+        self._head, self.is_all_head = head, False
+        with Named(chunk.name):
+            return self._read(chunk)
 
     def _read(self, chunk: Chunk) -> _Encoded:
         """Return the rows of a chunk that have a label."""
@@ -348,8 +363,9 @@ class Summarize:
             if chunk.may_be_empty and is_void(y, weight):
                 n_labeled = len(y)
             else:
-                data = self.read_rows(X, self.reader())
-                rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads))
+                learned = self.reader()
+                data = self.read_rows(X, learned)
+                rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads), learned.classes)
                 n_labeled = len(rows.positions)
         return _Encoded(rows, n_labeled + labeled.n_unlabeled, labeled.n_unlabeled, chunk.name)
 
@@ -364,15 +380,13 @@ class Summarize:
         parts = [one for one in group if one.rows is not None]
         if not parts:
             return PartialState(None, frozenset(), *counts)
-        encoded = [one.rows for one in parts if one.rows is not None]
         try:
-            rows = encoded[0] if len(encoded) == 1 else concatenate_labeled(encoded)
+            rows = _rows(parts[0]) if len(parts) == 1 else concatenate_labeled([_rows(one) for one in parts])
             state = summarize(self.bound, rows, kernels, self.joining)
         except ValueError:
             for one in parts:
-                assert one.rows is not None
-                with named(one.name):
-                    summarize(self.bound, one.rows, kernels)
+                with Named(one.name):
+                    summarize(self.bound, _rows(one), kernels)
             raise
         return PartialState(state, frozenset(), *counts, parts[0].name)
 
@@ -382,7 +396,7 @@ def _open(spec: Spec, head: Chunk) -> tuple[_Encoded, Schema]:
     labeled = LabelFilter(spec)
     if head.n_unlabeled:
         labeled.add(head.n_unlabeled)
-    with named(head.name):
+    with Named(head.name):
         X, y, weight, groups = labeled.drop(*spec.split_label(head.X, head.y), head.weight, head.groups)
         schema, data = spec.open(X)
         rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads))
@@ -421,12 +435,17 @@ def is_void(y: Any, weight: Any) -> bool:
     return y is not None and (not len(y) or (weight is not None and not np.any(np.asarray(weight) != 0)))
 
 
-@contextmanager
-def named(name: str) -> Iterator[None]:
-    """Add the name of a chunk or partition to errors."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        if name:
-            error.args = (f"{name}: {error}",)
-        raise
+class Named:
+    """A context that adds the name of a chunk or partition to errors."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if self._name and isinstance(error, (TypeError, ValueError)):
+            error.args = (f"{self._name}: {error}",)

@@ -223,7 +223,7 @@ def origin_section(found: ModelReport) -> str:
 def _rows_kept(found: ModelReport) -> str:
     sample = found.reported.model.state.sample
     if sample is None:
-        return "none (<code>train --updatable</code> or <code>save(path, sample=True)</code> keeps them)"
+        return "none (<code>train --with-rows</code> or <code>save(path, sample=True)</code> keeps them)"
     return number(float(sample.multiplicity.sum()))
 
 
@@ -259,7 +259,7 @@ def _no_examples(found: ModelReport) -> str:
     if found.training is not None or found.given is not None:
         return "No row qualifies as an example."
     return (
-        "The model keeps no training rows. <code>candide train --updatable</code> keeps them; "
+        "The model keeps no training rows. <code>candide train --with-rows</code> keeps them; "
         "<code>candide train --report page.html</code> writes this page during training; and "
         "<code>candide report MODEL --data rows.csv</code> shows rows that you pass."
     )

@@ -188,8 +188,12 @@ def _spark_frame(read: Any, files: Files) -> Any:
         return read.parquet(*files.names)
     if files.format == "jsonl":
         return read.json(files.names)
+    return _spark_csv(read, files, inferSchema=True)
+
+
+def _spark_csv(read: Any, files: Files, **types: Any) -> Any:
     # Cells may hold line breaks, as they may in files that are read here.
-    return read.csv(files.names, sep=files.separator, header=True, inferSchema=True, escape='"', multiLine=True)
+    return read.csv(files.names, sep=files.separator, header=True, escape='"', multiLine=True, **types)
 
 
 @contextmanager
@@ -211,7 +215,22 @@ def _dask_frame(frames: Any, files: Files) -> Any:
         return frames.read_parquet(files.names)
     if files.format == "jsonl":
         return frames.read_json(files.names, lines=True)
-    return frames.read_csv(files.names, sep=files.separator, blocksize=None if files.are_compressed else _BLOCK)
+    return _dask_csv(frames, files)
+
+
+def _dask_csv(frames: Any, files: Files, **types: Any) -> Any:
+    size = None if files.are_compressed else _BLOCK
+    return frames.read_csv(files.names, sep=files.separator, blocksize=size, **types)
+
+
+def _with_text_label(engine: str, frame: Any, places: Files | Table, label: str) -> Any:
+    """Return a frame whose label is a text, as it is written, if the files have no types."""
+    if isinstance(places, Table) or places.format != "csv":
+        return frame
+    if engine == "dask":
+        return _dask_csv(import_module("dask.dataframe"), places, dtype={label: "string"})
+    schema = ", ".join(f"`{name}` {'string' if name == label else kind}" for name, kind in frame.dtypes)
+    return _spark_csv(frame.sparkSession.read, places, schema=schema)
 
 
 # Spark asks for a module that the package leaves out, and that it can do without.
@@ -260,5 +279,6 @@ def open_cluster(
         requested.check(list(frame.columns))
         module = import_module(f".{engine}", __package__)
         roles = infer_roles(requested, module.first_rows(frame, _INFERENCE_ROWS))
+        frame = _with_text_label(engine, frame, places, roles.label)
         source: DistributedSource = module.open_frame(frame, roles.label, roles.weight)
         yield source.with_roles(roles)

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..data.conversion import is_boolean_text, is_number_text, to_boolean
 from .duckdb_engine import connect, table_function
 from .files import TemporaryCopy, open_for_writing
 
@@ -26,7 +27,7 @@ _QUOTING_ROWS, _QUOTING_BYTES = 1_000, 1 << 20
 _TYPE_ROWS = 20_480
 # A name of a column is no longer than this; a text may be.
 _NAME_LENGTH = 80
-# Booleans and times of day are left as they are written: categories either way, and labels come back as they went.
+# Booleans are told here: the engine would take yes, y and 1 for one too. Times of day are left as they are written.
 _TYPES = ["BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR"]
 # No cell holds it: separates where there is one column.
 _NO_DELIMITER = "\x1f"
@@ -197,13 +198,20 @@ def _detect_types(
 
 
 def _exact_type(kind: str, cells: Iterable[str], missing: Sequence[str]) -> str:
-    """Return the type of a column: text where the engine would read 007, 0x10 or 1_000 as a number."""
-    if kind not in ("BIGINT", "DOUBLE"):
+    """Return the type of a column: text where the engine would read 007, 0x10 or 1_000 as a number.
+
+    The type of a column without cells is NULL.
+    """
+    if kind not in ("BIGINT", "DOUBLE", "VARCHAR"):
         return kind
     present = [cell for cell in cells if cell and cell not in missing]
+    if not present:
+        return "NULL"
+    if kind == "VARCHAR":
+        return "BOOLEAN" if all(map(is_boolean_text, present)) else kind
     if kind == "BIGINT" and all(map(is_integer, present)):
         return kind
-    return "DOUBLE" if all(map(is_decimal, present)) else "VARCHAR"
+    return "DOUBLE" if all(map(is_number_text, present)) else "VARCHAR"
 
 
 def _mean_row_bytes(rows: Iterable[list[str]]) -> float:
@@ -222,9 +230,6 @@ def allow_long_fields(longest: int = 1 << 30) -> Iterator[None]:
 
 
 _INTEGER = re.compile(r"[ \t]*[+-]?(?:0|[1-9][0-9]*)[ \t]*")
-_DECIMAL = re.compile(
-    r"[ \t]*[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+|inf|infinity|nan)(?:e[+-]?[0-9]+)?[ \t]*", re.IGNORECASE
-)
 _MINUS, _ZERO, _NINE = b"-09"
 
 
@@ -237,9 +242,15 @@ def is_integer(cell: str) -> bool:
     return _INTEGER.fullmatch(cell) is not None and -(1 << 63) <= int(cell) < 1 << 63
 
 
-def is_decimal(cell: str) -> bool:
-    """Return whether a cell is a number; digits with leading zeros are an identifier."""
-    return _DECIMAL.fullmatch(cell) is not None
+def parse_booleans(cells: pa.Array) -> pa.Array:
+    """Return texts as booleans, null where a text is none.
+
+    >>> parse_booleans(pa.array(["true", "FALSE", "yes", None])).to_pylist()
+    [True, False, None, None]
+    """
+    coded = cells.dictionary_encode()
+    values = [to_boolean(cell) if cell and is_boolean_text(cell) else None for cell in coded.dictionary.to_pylist()]
+    return pa.array(values, pa.bool_()).take(coded.indices)
 
 
 def parse_integers(cells: pa.Array) -> pa.Array:

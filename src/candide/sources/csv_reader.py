@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from heapq import merge
 from itertools import groupby
@@ -16,18 +16,26 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..data.containers import DECIDED
+from ..data.conversion import is_boolean_text
 from ..exceptions import SourceError, warn
 from .bad_rows import BadRow
-from .csv_dialect import CsvDialect, allow_long_fields, detect_dialect, is_integer, parse_integers
+from .csv_dialect import CsvDialect, allow_long_fields, detect_dialect, is_integer, parse_booleans, parse_integers
 from .duckdb_engine import connect, escape_glob, first_line, table_function, translate_errors
 from .file_formats import FileFormat
 from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, open_decompressed
-from .reader import ENGINE_ROWS, Reader, ReadProgress, rebatch
+from .reader import ENGINE_ROWS, Reader, ReadProgress, plain_schema, rebatch
 
-_SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "date32[day]": "DATE", "timestamp[us]": "TIMESTAMP"}
-# Whole numbers are read as texts, and made numbers here: the engine would round 1.5.
-_READ_AS = {"BIGINT": "VARCHAR"}
+_SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE"}
+# Whole numbers and booleans are read as texts, and parsed here: the engine would round 1.5, and take yes for true.
+_READ_AS = {"BIGINT": "VARCHAR", "BOOLEAN": "VARCHAR", "NULL": "VARCHAR"}
+_PARSERS = {"BIGINT": (parse_integers, is_integer), "BOOLEAN": (parse_booleans, is_boolean_text)}
 _ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us")}
+_ARROW_TYPES |= {"BOOLEAN": pa.bool_(), "NULL": pa.null()}
+# How the type of a column was decided.
+_DECIDED = {"BIGINT": "values look like whole numbers", "DOUBLE": "values look like numbers"}
+_DECIDED |= {"DATE": "values look like dates", "TIMESTAMP": "values look like dates with times"}
+_DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": "values are texts"}
 # Looked at for types and separators.
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 # The longest row, and what is read at once.
@@ -43,6 +51,8 @@ _REJECTED = "SELECT line_byte_position, error_type, column_name, csv_line, error
 
 class CsvReader(Reader):
     """A file of cells between delimiters."""
+
+    is_text_format = True
 
     def __init__(self, path: Path, name: str, kind: FileFormat, missing: Sequence[str]) -> None:
         self.name = name
@@ -63,12 +73,18 @@ class CsvReader(Reader):
 
     @property
     def schema(self) -> pa.Schema:
-        types = [_ARROW_TYPES.get(name, pa.string()) for name in self._types]
-        return pa.schema(list(zip(self.dialect.names, types, strict=True)))
+        typed = zip(self.dialect.names, self._types, strict=True)
+        return pa.schema(
+            [
+                pa.field(name, _ARROW_TYPES.get(kind, pa.string()), metadata={DECIDED: _DECIDED[kind].encode()})
+                for name, kind in typed
+            ]
+        )
 
     def as_types(self, schema: pa.Schema) -> CsvReader:
         other = copy(self)
-        other._types = tuple(_SQL_TYPES.get(str(schema.field(name).type), "VARCHAR") for name in self.dialect.names)
+        typed = zip(self.dialect.names, self.dialect.types, strict=True)
+        other._types = tuple(_sql_type(schema.field(name).type, kind) for name, kind in typed)
         return other
 
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -86,8 +102,8 @@ class CsvReader(Reader):
                 if odd is not None:
                     _add_all(progress, self._odd_rows(names))
                     raise SourceError(
-                        f"{self.name} has a cell that is no whole number, where the first rows hold them; leave such "
-                        "rows out with on_bad_row='skip'"
+                        f"{self.name} has a cell that is no whole number or boolean, where the first rows hold them; "
+                        "leave such rows out with on_bad_row='skip'"
                     )
                 yield batch
         except (duckdb.Error, OSError) as error:
@@ -115,17 +131,22 @@ class CsvReader(Reader):
             return self._rejected(connection)
 
     def _odd_rows(self, names: Sequence[str]) -> Iterator[BadRow]:
-        whole = {j: name for j, name in enumerate(self.dialect.names) if name in names and self._types[j] == "BIGINT"}
-        for odd in find_parse_errors(self._path, self.dialect, whole, {"", *self._missing}, _LINE_BYTES):
-            yield BadRow(self.name, odd.line, *_wrong_type(odd.column, odd.cell, "BIGINT", odd.row))
+        checks = {
+            j: _PARSERS[kind][1]
+            for j, (name, kind) in enumerate(zip(self.dialect.names, self._types, strict=True))
+            if name in names and kind in _PARSERS
+        }
+        for odd in find_parse_errors(self._path, self.dialect, checks, {"", *self._missing}, _LINE_BYTES):
+            name, kind = self.dialect.names[odd.column], self._types[odd.column]
+            yield BadRow(self.name, odd.line, *_wrong_type(name, odd.cell, kind, odd.row))
 
     def _stream(
         self, connection: Any, progress: ReadProgress, names: Sequence[str], options: dict[str, Any]
     ) -> Iterator[tuple[pa.RecordBatch, pa.Array | None]]:
-        """Yield batches, and which rows have a cell that is not an integer; None if there are none."""
+        """Yield batches, and which rows have a cell of another type; None if there are none."""
         for cells in rebatch(self._read(connection, names, options)):
             progress.bytes_current = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
-            yield _parse_integer_columns(cells, pa.schema([self.schema.field(name) for name in names]))
+            yield _parse_columns(cells, plain_schema(pa.schema([self.schema.field(name) for name in names])))
 
     def _read(self, connection: Any, names: Sequence[str], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
         # By place: the engine takes names that differ in case alone for the same.
@@ -207,12 +228,22 @@ def _add_all(progress: ReadProgress, rows: Iterable[BadRow]) -> None:
         progress.bad_rows.add(bad)
 
 
-def _parse_integer_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, pa.Array | None]:
-    """Convert texts to integers; also return which rows have a cell that is not one."""
+def _sql_type(kind: pa.DataType, detected: str) -> str:
+    """Return how a column is read that is to have an Arrow type. What it does not look like is converted later on."""
+    if pa.types.is_temporal(kind) and detected in ("DATE", "TIMESTAMP"):
+        return detected
+    if pa.types.is_boolean(kind) and detected == "BOOLEAN":
+        return detected
+    return _SQL_TYPES.get(str(kind), "VARCHAR")
+
+
+def _parse_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, pa.Array | None]:
+    """Convert texts to integers and booleans; also return which rows have a cell that is none."""
     columns, odd = [], None
     for column, field in zip(cells.columns, schema, strict=True):
-        if pa.types.is_integer(field.type):
-            texts, column = column, parse_integers(column)
+        if pa.types.is_integer(field.type) or pa.types.is_boolean(field.type):
+            texts = column
+            column = parse_integers(texts) if pa.types.is_integer(field.type) else parse_booleans(texts)
             if column.null_count > texts.null_count:
                 here = pc.and_(pc.is_null(column), pc.is_valid(texts))
                 odd = here if odd is None else pc.or_(odd, here)
@@ -222,11 +253,12 @@ def _parse_integer_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa
 
 def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
     """Return what is wrong with a row, the row, and what to do."""
-    what = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "a whole number"}.get(kind, "a number")
+    nouns = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "a whole number", "BOOLEAN": "true or false"}
     advice = f"pass missing=[{cell!r}] if that says that the value is missing"
     if kind == "BIGINT" and any(map(str.isdigit, cell)):
         advice = "write a number in the first rows like this one, for they tell the type of a column"
-    return f"column {column!r} holds {cell!r}, where the rows before hold {what}", row, f"correct it, or {advice}"
+    advice = f"correct it, declare the type (schema={{{column!r}: 'category'}}, --type {column}=category), or {advice}"
+    return f"column {column!r} holds {cell!r}, where the rows before hold {nouns.get(kind, 'a number')}", row, advice
 
 
 def _describe_reject(error: str, message: str) -> tuple[str, str]:
@@ -295,14 +327,14 @@ class ParseError(NamedTuple):
 
     line: int
     row: str
-    column: str
+    column: int
     cell: str
 
 
 def find_parse_errors(
-    path: Path, dialect: CsvDialect, whole: Mapping[int, str], missing: Container[str], longest: int
+    path: Path, dialect: CsvDialect, checks: Mapping[int, Callable[[str], bool]], missing: Container[str], longest: int
 ) -> Iterator[ParseError]:
-    """Yield the first invalid cell of each row; ``whole`` tells which columns are integers.
+    """Yield the first invalid cell of each row; ``checks`` tell by column which cells are valid.
 
     Another reader than that of the pass, and slower: the engine does not tell on which line of a file a row begins.
     """
@@ -311,9 +343,9 @@ def find_parse_errors(
         for i, (line, text, row) in enumerate(_numbered_rows(_text_lines(stream, path), dialect)):
             if (dialect.header and i == 0) or (len(row) != n_cells and row[n_cells:] != [""]):
                 continue
-            odd = [j for j in whole if row[j] not in missing and not is_integer(row[j])]
+            odd = [j for j, is_valid in checks.items() if row[j] not in missing and not is_valid(row[j])]
             if odd:
-                yield ParseError(line, text, whole[odd[0]], row[odd[0]])
+                yield ParseError(line, text, odd[0], row[odd[0]])
 
 
 def _text_lines(stream: io.RawIOBase, path: Path) -> Iterable[str]:

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from ..data.containers import DECIDED
+from ..data.conversion import is_date_text, to_number, to_text
 from ..exceptions import SourceError
 from .bad_rows import BadRows
-from .duckdb_engine import check_query, connect, first_line, identifier, literal, translate_errors
+from .duckdb_engine import check_query, connect, identifier, literal, translate_errors
 from .files import not_found_error
-from .reader import ENGINE_ROWS, Reader, ReadProgress
+from .reader import ENGINE_ROWS, Reader, ReadProgress, cast_batch
 
 _URI = re.compile(r"(sqlite|duckdb|postgres(?:ql)?):(.*?)(?:\?table=([^&]+))?$", re.DOTALL)
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
@@ -123,7 +125,7 @@ class SqliteQuery(Reader):
         self.name = f"sqlite:{path}"
         self._path, self._sql = path, sql
         with self._cursor() as cursor:
-            self._schema = _to_table(cursor, cursor.fetchmany(_TYPE_ROWS)).schema
+            self._schema = _with_dates(_to_table(cursor, cursor.fetchmany(_TYPE_ROWS)))
 
     @property
     def schema(self) -> pa.Schema:
@@ -142,17 +144,9 @@ class SqliteQuery(Reader):
         n_rows = 0
         with self._cursor() as cursor:
             while rows := cursor.fetchmany(_FETCH_ROWS):
-                yield from self._typed(_to_table(cursor, rows), n_rows).to_batches()
+                for batch in _to_table(cursor, rows).to_batches():
+                    yield cast_batch(batch, self._schema, self.name, n_rows, to_texts=True)
                 n_rows += len(rows)
-
-    def _typed(self, table: pa.Table, n_before: int) -> pa.Table:
-        try:
-            return table.cast(self._schema)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise SourceError(
-                f"{self.name}: after row {n_before:,} a column is of another kind than before ({first_line(error)}); "
-                "make it one, as in sql='SELECT CAST(x AS TEXT) …'"
-            ) from None
 
 
 def _to_table(cursor: sqlite3.Cursor, rows: list[tuple[Any, ...]]) -> pa.Table:
@@ -161,9 +155,27 @@ def _to_table(cursor: sqlite3.Cursor, rows: list[tuple[Any, ...]]) -> pa.Table:
     return pa.table([_to_array(list(cells)) for cells in columns], names=names)
 
 
+def _with_dates(table: pa.Table) -> pa.Schema:
+    """Return names and types of columns. SQLite has no dates: texts in ISO format are taken for them."""
+    return pa.schema([_with_date(field, table.column(field.name)) for field in table.schema])
+
+
+def _with_date(field: pa.Field, column: pa.ChunkedArray) -> pa.Field:
+    texts = column.unique().to_pylist() if pa.types.is_string(field.type) else []
+    if not any(texts) or not all(text is None or is_date_text(text) for text in texts):
+        return field
+    return pa.field(field.name, pa.timestamp("us"), metadata={DECIDED: b"values look like dates"})
+
+
 def _to_array(cells: list[Any]) -> pa.Array:
-    """Return cells of one type; numbers and texts in one column, which SQLite allows, become texts."""
+    """Return cells of one type; numbers and texts in one column, which SQLite allows, become texts.
+
+    If all texts are numbers, they become numbers.
+    """
     try:
         return pa.array(cells)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+        numbers = [None if cell is None else to_number(cell) for cell in cells]
+        if numbers.count(None) == cells.count(None):
+            return pa.array(numbers, pa.float64())
+        return pa.array([None if cell is None else to_text(cell) or str(cell) for cell in cells], pa.string())

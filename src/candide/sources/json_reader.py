@@ -16,23 +16,23 @@ from .bad_rows import BadRow
 from .duckdb_engine import connect, escape_glob, first_line, identifier, literal, table_function, translate_errors
 from .file_formats import FileFormat
 from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, open_decompressed, open_for_writing
-from .reader import ENGINE_ROWS, Reader, ReadProgress
+from .reader import ENGINE_ROWS, Reader, ReadProgress, plain_schema
 from .text_files import line_arrays
 
 # Records that are looked at for names and types.
 _TYPE_ROWS = 20_480
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 _PLAIN_TYPES = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
-_PLAIN_TYPES |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP"}
+_PLAIN_TYPES |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP", '"NULL"': "NULL"}
 # Read as texts, and made what they are here: the engine would round 1.5 to 2, and take true for 1 and 5 for true.
-_READ_AS = {"BIGINT": "VARCHAR", "DOUBLE": "VARCHAR", "BOOLEAN": "VARCHAR"}
+_READ_AS = {"BIGINT": "VARCHAR", "DOUBLE": "VARCHAR", "BOOLEAN": "VARCHAR", "NULL": "VARCHAR"}
 _CASTS = {
     "BIGINT": "CASE WHEN regexp_full_match({0}, '-?(0|[1-9][0-9]*)') THEN TRY_CAST({0} AS BIGINT) END",
     "DOUBLE": "TRY_CAST({0} AS DOUBLE)",
     "BOOLEAN": "CASE {0} WHEN 'true' THEN true WHEN 'false' THEN false END",
 }
 _ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(), "DATE": pa.date32()}
-_ARROW_TYPES |= {"TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string()}
+_ARROW_TYPES |= {"TIMESTAMP": pa.timestamp("us"), "VARCHAR": pa.string(), "NULL": pa.null()}
 
 
 class JsonLinesReader(Reader):
@@ -54,7 +54,10 @@ class JsonLinesReader(Reader):
     def as_types(self, schema: pa.Schema) -> JsonLinesReader:
         sql = {str(arrow): name for name, arrow in _ARROW_TYPES.items()}
         other = copy(self)
-        other._types = {name: sql.get(str(schema.field(name).type), "VARCHAR") for name in self._types}
+        found = {name: sql.get(str(schema.field(name).type), "VARCHAR") for name in self._types}
+        # The text of a number would depend on how it is written.
+        texts = {name for name, kind in found.items() if kind == "VARCHAR" and self._types[name] != "NULL"}
+        other._types = found | {name: self._types[name] for name in texts}
         return other
 
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -75,7 +78,7 @@ class JsonLinesReader(Reader):
         connection.register("lines", table)
         with translate_errors(self.name, "see that each of its lines is a record, {…}"):
             rows = connection.sql(f"SELECT {cells} FROM ({inner})").to_arrow_table()
-        return rows.cast(pa.schema([self.schema.field(name) for name in names]))
+        return rows.cast(plain_schema(pa.schema([self.schema.field(name) for name in names])))
 
     def _made(self, name: str) -> str:
         return _CASTS.get(self._types[name], "{0}").format(f"record.{identifier(name)}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..data.column_types import check_declared
 from ..exceptions import ParameterError, SourceError, warn
 from ..model.source import RequestedRoles
 from .bad_rows import OnBadRow
@@ -41,6 +42,7 @@ def read(
     text: str | None = None,
     columns: Sequence[str] | None = None,
     weight: str | None = None,
+    schema: Mapping[str, str] | None = None,
     sql: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
@@ -60,6 +62,10 @@ def read(
     label, text, columns, weight : str, str, sequence of str, str, optional
         Names of the column of classes, the column of texts or the columns that are learned from, and the column of
         weights. What is not named is found on the first rows; see ``roles``.
+    schema : dict, optional
+        Types of columns by name, where they are not to be decided by the first rows: number, category, boolean, date,
+        text, or str (a text, of whichever kind). ``fit`` heeds them; ``NaiveBayes(schema=…)``, which
+        is for tables of all kinds, declares them for the files that it learns from as well.
     sql : str, optional
         A query, to the database that is named or, without one, to the embedded engine, DuckDB:
         ``"SELECT * FROM 'mail.parquet' WHERE year > 2020"``.
@@ -97,7 +103,8 @@ def read(
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
     requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     how = ReadOptions(check_format(format), encoding, tuple(missing), extensions)
-    return ArrowSource(_open_all([os.fspath(path) for path in paths], sql, how), requested, on_bad_row)
+    parts = _open_all([os.fspath(path) for path in paths], sql, how)
+    return ArrowSource(parts, requested, on_bad_row, check_declared(schema))
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, time
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ..data.containers import DECIDED, DECLARED
+from ..data.conversion import to_boolean, to_datetime, to_exact_number, to_number, to_text
 from ..exceptions import SourceError
 from .bad_rows import BadRows
 from .files import TemporaryCopy
@@ -52,6 +56,8 @@ class Reader(ABC):
     n_rows: int | None = None
     #: Whether rows are texts, in a column of that name.
     is_texts = False
+    #: Whether all cells are texts, whose types are told by what they look like.
+    is_text_format = False
     #: Copies on disk that go with the part.
     temporary_files: tuple[TemporaryCopy, ...] = ()
 
@@ -138,26 +144,63 @@ def replace_surrogates(text: str) -> str:
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
     """Return the types to read: strings are contiguous, and dictionaries become their values."""
-    return pa.schema([(field.name, _plain_type(field.type)) for field in schema])
+    return pa.schema([pa.field(field.name, _plain_type(field.type), metadata=field.metadata) for field in schema])
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind):
-        return _plain_type(kind.value_type)
+        # A category whose values are numbers is a category all the same.
+        return _plain_type(kind.value_type) if not _is_number(kind.value_type) else pa.string()
     if pa.types.is_decimal(kind):
         return pa.float64()
     # Null columns may hold something later; a view of strings is no buffer that the core reads.
     return pa.string() if pa.types.is_null(kind) or str(kind) == "string_view" else kind
 
 
-def union_schema(parts: Sequence[Reader]) -> pa.Schema:
-    """Return one schema for all parts: names and order of the first, types that fit all."""
-    schema = plain_schema(parts[0].schema)
+# How columns of a declared type are read.
+_DECLARED_TYPES = {
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.timestamp("us"),
+    "category": pa.string(),
+    "text": pa.string(),
+    "str": pa.string(),
+}
+
+
+def declared_field(name: str, kind: str) -> pa.Field:
+    """Return a column of a declared type."""
+    return pa.field(name, _DECLARED_TYPES[kind], metadata={DECIDED: b"declared", DECLARED: kind.encode()})
+
+
+def union_schema(parts: Sequence[Reader], declared: Mapping[str, str]) -> pa.Schema:
+    """Return one schema for all parts: names, order and types of the first, or the types that are declared.
+
+    A column that is empty in the first part has the type of the first part in which it is not.
+    """
+    first = parts[0]
+    fields = {field.name: field for field in first.schema}
     for part in parts[1:]:
-        check_columns(part, schema, parts[0].name)
-        theirs = plain_schema(part.schema)
-        schema = pa.schema([(field.name, _common_type(field.type, theirs.field(field.name).type)) for field in schema])
-    return schema
+        check_columns(part, first.schema, first.name)
+        for field in part.schema:
+            if field.name not in declared:
+                fields[field.name] = _common_field(fields[field.name], field)
+    found = plain_schema(pa.schema(list(fields.values())))
+    return pa.schema([declared_field(f.name, declared[f.name]) if f.name in declared else f for f in found])
+
+
+def _common_field(mine: pa.Field, theirs: pa.Field) -> pa.Field:
+    """Return a column of the first part, widened where that changes no value of it."""
+    kinds = [_plain_type(field.type) for field in (mine, theirs)]
+    if pa.types.is_null(mine.type):
+        return theirs
+    if all(map(_is_number, kinds)):
+        return mine.with_type(pa.float64() if any(map(pa.types.is_floating, kinds)) else pa.int64())
+    if all(map(_is_text, kinds)) and not kinds[0].equals(kinds[1]):
+        return mine.with_type(pa.large_string())
+    if pa.types.is_date(kinds[0]) and pa.types.is_timestamp(kinds[1]):
+        return theirs
+    return mine
 
 
 def check_columns(part: Reader, schema: pa.Schema, first: str) -> None:
@@ -173,38 +216,98 @@ def check_columns(part: Reader, schema: pa.Schema, first: str) -> None:
     )
 
 
-def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
-    if one.equals(other):
-        return one
-    if _is_number(one) and _is_number(other):
-        return pa.float64() if pa.types.is_floating(one) or pa.types.is_floating(other) else pa.int64()
-    return pa.large_string() if pa.large_string() in (one, other) else pa.string()
-
-
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def cast_batch(batch: pa.RecordBatch, schema: pa.Schema, name: str) -> pa.RecordBatch:
-    """Return the columns of a schema, in its order and types."""
-    if batch.schema.equals(schema):
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def cast_batch(
+    batch: pa.RecordBatch, schema: pa.Schema, name: str, first_row: int = 0, *, to_texts: bool = False
+) -> pa.RecordBatch:
+    """Return the columns of a schema, in its order and types.
+
+    Values are converted without loss, or refused: ``first_row`` is that of the batch in the part called ``name``. What
+    is no text becomes one where a column is declared so, or if ``to_texts``: one value may be written in several ways.
+    """
+    if batch.schema.equals(schema, check_metadata=True):
         return batch
-    return pa.RecordBatch.from_arrays([_cast(batch.column(f.name), f, name) for f in schema], schema=schema)
+    columns = [_cast(batch.column(f.name), f, name, first_row, to_texts) for f in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _cast(column: pa.Array, field: pa.Field, name: str) -> pa.Array:
+def _cast(column: pa.Array, field: pa.Field, name: str, first_row: int, to_texts: bool) -> pa.Array:
     if column.type.equals(field.type):
         return column
+    if pa.types.is_dictionary(column.type):  # values first: Arrow takes no elements of views of strings
+        return _cast(column.dictionary, field, name, first_row, to_texts=True).take(column.indices)
+    # Bytes and records have one text.
+    plain = _is_number(column.type) or pa.types.is_boolean(column.type) or pa.types.is_temporal(column.type)
+    if _is_text(field.type) and plain and not to_texts and DECLARED not in (field.metadata or {}):
+        raise _refusal(column, field, name, "one value may be written in two ways, as 17 and '17.0'")
     try:
-        if pa.types.is_dictionary(column.type):  # values first: Arrow takes no elements of views of strings
-            return column.dictionary.cast(field.type).take(column.indices)
-        return column.cast(field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        said = str(error).partition("\n")[0]
-        raise SourceError(
-            f"{name}: column {field.name!r} is of type {column.type}, which cannot be read as {field.type} ({said}); "
-            "write it with the same type in all files"
-        ) from None
+        converted = convert_array(column, field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise _refusal(column, field, name, str(error).partition("\n")[0]) from None
+    if isinstance(converted, int):
+        raise _refusal(column, field, name, f"{column[converted].as_py()!r} at row {first_row + converted}")
+    return converted
+
+
+def _refusal(column: pa.Array, field: pa.Field, name: str, found: str) -> SourceError:
+    declared = (field.metadata or {}).get(DECLARED)
+    decided = "it is declared so" if declared else "the rows before are"
+    return SourceError(
+        f"{name}: column {field.name!r} is of type {column.type}, which cannot be read as {field.type}, as {decided} "
+        f"({found}); write it with one type in all files, or declare its type: schema={{{field.name!r}: 'number'}} or "
+        f"'category' (--type {field.name}=number in a terminal)"
+    )
+
+
+def convert_array(column: pa.Array, kind: pa.DataType) -> pa.Array | int:
+    """Return a column as another type; the first row that would change its meaning, if there is one.
+
+    >>> convert_array(pa.array(["17.0", None, "18"]), pa.float64()).to_pylist()
+    [17.0, None, 18.0]
+    >>> convert_array(pa.array([1, 0, 2]), pa.bool_())
+    2
+    """
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), kind)
+    if _is_number(column.type) and pa.types.is_floating(kind):
+        return column.cast(kind, safe=False)  # models read doubles
+    convert = _converter(kind)
+    plain = _is_text(column.type) and _is_text(kind)
+    if convert is None or plain or (pa.types.is_temporal(column.type) and pa.types.is_temporal(kind)):
+        return column.cast(kind)
+    coded = column.dictionary_encode()
+    values = [None if value is None else convert(value) for value in coded.dictionary.to_pylist()]
+    for code, value in enumerate(values):
+        if value is None and coded.dictionary[code].is_valid:
+            return int(pc.index(coded.indices, code).as_py())
+    return pa.array(values, kind).take(coded.indices)
+
+
+def _converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
+    if pa.types.is_boolean(kind):
+        return to_boolean
+    if _is_number(kind):
+        return to_number if pa.types.is_floating(kind) else _to_integer
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return to_datetime if pa.types.is_timestamp(kind) else _to_day
+    return to_text if _is_text(kind) else None
+
+
+def _to_integer(value: Any) -> int | None:
+    number = to_exact_number(value)
+    return number if isinstance(number, int) and -(1 << 63) <= number < 1 << 63 else None
+
+
+def _to_day(value: Any) -> date | None:
+    moment = to_datetime(value)
+    return moment.date() if moment is not None and moment.time() == time() else None
 
 
 def schema_fingerprint(schema: pa.Schema) -> str:

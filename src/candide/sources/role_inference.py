@@ -67,13 +67,14 @@ def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = Fals
 
 def _infer_label(rows: pa.Table, requested: RequestedRoles, is_texts: bool) -> str:
     free = [name for name in rows.column_names if name != requested.text and name not in (requested.columns or ())]
-    found = _label_by_name(free) or (None if is_texts else _label_by_content(rows, free))
+    found = label_by_name(free) or (None if is_texts else _label_by_content(rows, free))
     if found is None:
         raise InputError(_no_classes_message() if is_texts else _no_label_message(rows))
     return found
 
 
-def _label_by_name(names: list[str]) -> str | None:
+def label_by_name(names: list[str]) -> str | None:
+    """Return the column that is called like a label; None if there is none, or several alike."""
     folded = {name.strip().casefold().replace(" ", "_"): name for name in names}
     for known in _LABEL_NAMES:
         if known in folded:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from queue import Full, Queue
 from threading import Event, Thread
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..data.arrow_batches import Groups, cells, labelled_cells, needed
 from ..data.column_selection import Roles
+from ..data.column_types import check_declared
 from ..exceptions import InputError
-from ..model.source import Chunk, RequestedRoles, Source
+from ..model.source import Chunk, RequestedRoles, Source, check_names
 from ..printable import printable
 from .bad_rows import BadRows, OnBadRow
 from .reader import Reader, ReadProgress, cast_batch, check_columns, rebatch, schema_fingerprint, union_schema
-from .role_inference import infer_roles
+from .role_inference import infer_roles, label_by_name
 
 # Of so many files the types are looked at before the first row is read; of others when their turn comes.
 _MAX_CHECKED = 100
@@ -40,16 +41,44 @@ class ArrowSource(Source):
     can_resume = True
     requested: RequestedRoles
 
-    def __init__(self, parts: Sequence[Reader], requested: RequestedRoles, on_bad_row: OnBadRow = "error") -> None:
-        self.requested, self._on_bad_row = requested, on_bad_row
-        #: Names and types of the columns.
-        self.schema = union_schema(parts[:_MAX_CHECKED])
-        self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
+    def __init__(
+        self,
+        parts: Sequence[Reader],
+        requested: RequestedRoles,
+        on_bad_row: OnBadRow = "error",
+        declared: Mapping[str, str] | None = None,
+    ) -> None:
+        self.requested, self._on_bad_row, self._given_parts = requested, on_bad_row, parts
+        self._declared = dict(declared or {})
         # Rows and bytes of the first batch of the columns that are read.
         self._first_size: tuple[int, int] | None = None
         # In a list, which copies with other roles share.
         self._last_pass = [ReadProgress(BadRows(on_bad_row))]
-        requested.check(self.names)
+        names = parts[0].schema.names
+        requested.check(names)
+        check_names(self._declared, names)
+        others = (requested.text, requested.weight, *(requested.columns or ()))
+        self._set_types(requested.label or label_by_name([name for name in names if name not in others]))
+
+    def _set_types(self, label: str | None) -> None:
+        """Decide names and types of the columns. A label of a text format is a text, as it is written."""
+        self._label, parts = label, self._given_parts
+        texts = [label] if label and self._is_text_format() else []
+        #: Names and types of the columns.
+        self.schema = union_schema(parts[:_MAX_CHECKED], {**dict.fromkeys(texts, "str"), **self._declared})
+        self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
+
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> Self:
+        declared = {name: kind for name, kind in check_declared(schema).items() if name in self.names}
+        if (of_texts and not self._is_text_format()) or not declared.items() - self._declared.items():
+            return self
+        other = copy.copy(self)
+        other._declared, other._first_size = {**declared, **self._declared}, None
+        other._set_types(self._label)
+        return other
+
+    def _is_text_format(self) -> bool:
+        return all(part.is_text_format for part in self._given_parts)
 
     def __repr__(self) -> str:
         places = self._parts[0].name if len(self._parts) == 1 else f"{len(self._parts)} places"
@@ -93,12 +122,16 @@ class ArrowSource(Source):
     def roles(self) -> Roles:  # type: ignore[override]
         """The roles of columns, as given or inferred from the first rows."""
         name = self._parts[0].name if len(self._parts) == 1 else "the source"
-        return infer_roles(self.requested, self.first_rows(_INFERENCE_ROWS), self._describes_texts(), name)
+        roles = infer_roles(self.requested, self.first_rows(_INFERENCE_ROWS), self._describes_texts(), name)
+        self._set_types(roles.label)
+        return roles
 
     def with_roles(self, roles: Roles) -> Self:
         other = copy.copy(self)
         other.roles = roles
         other._first_size = None
+        if roles.label and roles.label != self._label:
+            other._set_types(roles.label)
         return other
 
     def head(self, n: int) -> Chunk:
@@ -200,10 +233,11 @@ class ArrowSource(Source):
                     if i >= _MAX_CHECKED:
                         check_columns(part, self.schema, self._parts[0].name)
                         part = part.as_types(self.schema)
+                    n_before = 0
                     for batch in rebatch(part.batches(progress, names)):
                         if len(batch) > skip:
-                            yield cast_batch(batch.slice(skip), schema, part.name)
-                        skip = max(0, skip - len(batch))
+                            yield cast_batch(batch.slice(skip), schema, part.name, n_before + skip)
+                        n_before, skip = n_before + len(batch), max(0, skip - len(batch))
                 progress.finish(part.n_bytes)
         finally:
             progress.bad_rows.end()

@@ -41,6 +41,8 @@ class Spec(ABC):
     #: Name of the estimator.
     name: ClassVar[str]
     reads_texts: ClassVar[bool] = False
+    #: The type of all columns, unless a column has a type of its own.
+    column_type: ClassVar[str] = "number"
     #: Whether training rows are kept unless ``keep_sample`` says otherwise.
     keeps_rows: ClassVar[bool] = False
     #: Parameters that change what is counted, with the attributes of the family that hold them. Models that differ in
@@ -179,9 +181,22 @@ class Spec(ABC):
         """Return rows and labels, where ``y`` may be the name of a column of ``X``."""
         return X, y
 
+    def declared_types(self) -> dict[Any, str]:
+        """Return the declared types of columns and of the label, by name."""
+        return {}
+
+    def label_type(self, X: Any) -> str | None:
+        """Return the declared type of the labels of rows ``X``; None if there is none."""
+        return None
+
     def column_names(self, schema: Schema, previous: Previous) -> Array:
         """Return the names of the columns that parameters are listed by."""
         return schema.column_names()
+
+    def column_types(self, schema: Schema, previous: Previous) -> list[tuple[Any, str, str]]:
+        """Return the name of each column, its type, and how that was decided."""
+        names = [schema.roles.text if schema.roles else "text"] if self.reads_texts else schema.column_names().tolist()
+        return [(name, self.column_type, f"{self.name} reads such columns") for name in names]
 
     def table_columns(self, schema: Schema) -> tuple[list[str], dict[str, Any]]:
         """Return the names of the columns in a database, and examples of cells that are booleans or times."""

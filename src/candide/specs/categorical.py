@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..data.categories import read_categories
+from ..data.column_types import like_learned
 from ..exceptions import ParameterError
 from ..families import Categorical
 from ..priors import Dirichlet
+from .base import Previous
 from .discrete import DiscreteSpec
 from .parameters import choice
 from .prior_params import read_prior
@@ -22,6 +24,7 @@ class CategoricalSpec(DiscreteSpec):
     """Parameters of ``CategoricalNB``."""
 
     name: ClassVar[str] = "CategoricalNB"
+    column_type: ClassVar[str] = "category"
     prior_type: ClassVar[type] = Dirichlet
 
     min_categories: Any = None
@@ -43,6 +46,9 @@ class CategoricalSpec(DiscreteSpec):
 
     def encode(self, X: Any) -> Any:
         return read_categories(X)
+
+    def read(self, X: Any, schema: Schema, previous: Previous, *, learning: bool = False) -> Any:
+        return like_learned(super().read(X, schema, previous, learning=learning), previous.state.statistics.labels)
 
 
 def priors_by_column(given: Any, n_features: int, names: Any) -> Any:

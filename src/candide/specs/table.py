@@ -7,8 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.column_selection import split_label
+from ..data.arrays import as_2d_array
+from ..data.column_selection import did_you_mean, quote_names, similar_name, split_label
+from ..data.column_types import check_declared, check_label_type
 from ..data.columns import Columns
+from ..data.containers import column_names, declared_types
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Family
 from ..families.table import TableFamily
@@ -30,6 +33,7 @@ class TableSpec(Spec):
     sample_bytes: ClassVar[int] = 1 << 24
 
     columns: Any = "auto"
+    schema: Any = None
     alpha: float | None = None
     stacking: str | None = "auto"
     calibrate: Any = "auto"
@@ -73,6 +77,7 @@ class TableSpec(Spec):
     def check_other_parameters(self) -> None:
         super().check_other_parameters()
         self._absent()
+        check_declared(self.schema)
 
     def _absent(self) -> str:
         return choice(self.absent, "absent", ("error", "missing"))
@@ -84,25 +89,58 @@ class TableSpec(Spec):
 
     def open(self, X: Any) -> tuple[Schema, Columns]:
         self._absent()
-        return TableSchema.of_table(X, self.columns)
+        if self.schema is None:
+            return TableSchema.of_table(X, self.columns, declared_types(X))
+        declared, given = self._declared(X)
+        unknown = [name for name in declared if name not in given]
+        if len(unknown) > 1 or any(similar_name(name, given) is not None for name in unknown):
+            hint = did_you_mean(unknown[0], given, "name columns of X, and the column of the label")
+            raise ParameterError(
+                f"schema declares {unknown[0]!r}, but X has no such column; it has {quote_names(given)}; {hint}"
+            )
+        here = {name: kind for name, kind in declared.items() if name in given}
+        return TableSchema.of_table(X, self.columns, declared_types(X) | here)
+
+    def _declared(self, X: Any) -> tuple[dict[Any, str], tuple[Any, ...]]:
+        """Return the declared types, and the columns of ``X``."""
+        names = column_names(X)
+        return check_declared(self.schema), tuple(range(as_2d_array(X).shape[1])) if names is None else names
+
+    def declared_types(self) -> dict[Any, str]:
+        return check_declared(self.schema)
+
+    def label_type(self, X: Any) -> str | None:
+        """Return the declared type of the label: of the one name that is no column of ``X``."""
+        if not self.schema:
+            return None
+        declared, given = self._declared(X)
+        unknown = [name for name in declared if name not in given]
+        if len(unknown) != 1:
+            return None
+        return check_label_type(unknown[0], declared[unknown[0]])
 
     def read(self, X: Any, schema: Schema, previous: Previous, *, learning: bool = False) -> Columns:
         assert isinstance(schema, TableSchema)
         statistics = previous.state.statistics
-        data = schema.read(X, statistics.kinds, self._absent())
+        data = schema.read(X, statistics, self._absent())
         if not learning:
             schema.warn_of_unseen_categories(data, statistics)
         return data
 
     def read_columns(self, X: Any, schema: Schema, previous: Previous) -> tuple[Columns, Family]:
         assert isinstance(schema, TableSchema)
-        data = schema.read_some(X, previous.state.statistics.kinds)
+        data = schema.read_some(X, previous.state.statistics)
         family: Any = previous.bound_spec.family
         return data, family.among(data.names)
 
     def column_names(self, schema: Schema, previous: Previous) -> Array:
         assert isinstance(schema, TableSchema)
         return np.array([str(name) for name in schema.names], dtype=object)
+
+    def column_types(self, schema: Schema, previous: Previous) -> list[tuple[Any, str, str]]:
+        assert isinstance(schema, TableSchema)
+        types = schema.column_types(previous.state.statistics)
+        return [(name, column_type.kind, column_type.decided) for name, column_type in types.items()]
 
     def table_columns(self, schema: Schema) -> tuple[list[str], dict[str, Any]]:
         assert isinstance(schema, TableSchema)

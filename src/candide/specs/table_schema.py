@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any
 
 import numpy as np
 
-from ..data.arrays import new_frame
+from ..data.arrays import as_2d_array, is_sparse, new_frame
 from ..data.categories import unseen_categories, warn_if_all_unseen
 from ..data.column_selection import check_columns, select_columns
+from ..data.column_types import DECLARED, MIXED, ColumnType, is_mixed
 from ..data.columns import Column, Columns, Kind, Records, with_omitted
 from ..data.containers import (
     Imputation,
     column_names,
+    column_values,
     fill_missing,
     frame_library,
     frame_library_by_name,
     neutral_cells,
     rename_columns,
     select_existing,
+    storage_types,
     to_cell_types,
 )
+from ..data.dates import has_date_parts
 from ..data.index import is_whole
 from ..data.table import read_table
 from ..exceptions import InputError, ParameterError
@@ -75,6 +80,8 @@ class TableSchema(Schema):
         By given name or position, a cell of the type of the column.
     whole : frozenset
         Columns that held integers alone.
+    types : dict
+        By given name or position, the type of the column and how it was decided: declared, or by the first rows.
     """
 
     given: tuple[Any, ...] | None
@@ -84,17 +91,21 @@ class TableSchema(Schema):
     backend: Any
     examples: dict[Any, Any] = field(default_factory=dict)
     whole: frozenset[Any] = frozenset()
+    types: dict[Any, ColumnType] = field(default_factory=dict)
 
     @classmethod
-    def of_table(cls, X: Any, columns: Any) -> tuple[TableSchema, Columns]:
-        """Return the schema of the first table, and that table encoded."""
+    def of_table(cls, X: Any, columns: Any, declared: Mapping[Any, str]) -> tuple[TableSchema, Columns]:
+        """Return the schema of the first table, and that table encoded; ``declared``: types of its columns."""
         given, backend = column_names(X), frame_library(X)
-        data = read_table(X)
+        types = {name: ColumnType(kind, DECLARED) for name, kind in declared.items()}
+        data = read_table(X, types=types)
         settings = _parse_columns(columns, data)
         column_specs = _column_specs(settings, data.names)
         forced = tuple(map(_kind_for, column_specs, data.kinds))
         if forced != data.kinds:
-            data = read_table(X, dict(zip(data.names, forced, strict=True)))
+            _check_families(data, forced, declared)
+            data = read_table(X, dict(zip(data.names, forced, strict=True)), types)
+        examples = neutral_cells(X)
         parts = {
             "given": given,
             "n_given": data.n_columns if given is None else len(given),
@@ -102,8 +113,9 @@ class TableSchema(Schema):
             "wanted": column_specs,
             "blocks": _blocks(settings, data.names),
             "backend": None,
-            "examples": neutral_cells(X),
+            "examples": examples | {name: _EXAMPLES[kind] for name, kind in declared.items() if kind in _EXAMPLES},
             "whole": frozenset(column.name for column in data.columns if _is_whole(column)),
+            "types": _decided_types(X, data, examples, types, column_specs),
         }
         return replace(cls.of_parts(parts), backend=backend), data
 
@@ -111,11 +123,13 @@ class TableSchema(Schema):
         """Return what is written to model files, where column specs are called "wanted"."""
         names = ("given", "names", "blocks", "examples", "whole")
         backend = None if self.backend is None else self.backend.value
+        types = {name: (column_type.kind, column_type.decided) for name, column_type in self.types.items()}
         return {
             **{name: getattr(self, name) for name in names},
             "wanted": self.column_specs,
             "n_given": self.n_features,
             "backend": backend,
+            "types": types,
         }
 
     @classmethod
@@ -125,6 +139,7 @@ class TableSchema(Schema):
         n_features, column_specs, given = parts.pop("n_given"), parts.pop("wanted"), parts["given"]
         named = given is not None and all(isinstance(name, str) for name in given)
         parts["backend"] = frame_library_by_name(parts["backend"])
+        parts["types"] = {name: ColumnType(*column_type[:2]) for name, column_type in parts.get("types", {}).items()}
         feature_names = given if named else None
         return cls(n_features=n_features, feature_names=feature_names, column_specs=column_specs, **parts)
 
@@ -143,36 +158,61 @@ class TableSchema(Schema):
             )
         return replace(self, column_specs=column_specs)
 
-    def read(self, X: Any, known: tuple[Kind, ...], absent: str) -> Columns:
-        """Another table, its columns in the order of training and of the kinds that they had.
+    def read(self, X: Any, statistics: TableStatistics, absent: str) -> Columns:
+        """Another table, its columns in the order of training and of the types that they had.
 
         Columns are known by their names, or by their places where one of the tables has no names.
         """
-        kinds, theirs = self._kinds(known), column_names(X)
+        theirs = column_names(X)
+        if self.given is None and theirs is None:
+            X = X if is_sparse(X) else as_2d_array(X)
+            self._check_width(X.shape[1])
         if self.given is None or theirs is None:
             mine = range(self.n_features) if self.given is None else self.given
-            data = read_table(X if self.given is theirs else rename_columns(X, mine), kinds)
+            data = self.read_some(X if self.given is theirs else rename_columns(X, mine), statistics)
         else:
             check_columns(self.given, theirs, absent)
-            data = read_table(select_existing(X, self.given), kinds)
+            data = self.read_some(select_existing(X, self.given), statistics)
             if isinstance(X, Records):
                 data = with_omitted(data, X.omitted, self.given)
         return self._in_order(data)
 
-    def read_some(self, X: Any, known: tuple[Kind, ...]) -> Columns:
+    def read_some(self, X: Any, statistics: TableStatistics) -> Columns:
         """Some columns of another table alone."""
-        return read_table(X, self._kinds(known))
+        kinds = dict(zip(self.names, map(_kind_for, self.column_specs, statistics.kinds), strict=True))
+        return read_table(X, kinds, self.column_types(statistics))
 
-    def _kinds(self, known: tuple[Kind, ...]) -> dict[Any, Kind]:
-        """What the columns are read as."""
-        return dict(zip(self.names, map(_kind_for, self.column_specs, known), strict=True))
+    def column_types(self, statistics: TableStatistics) -> dict[Any, ColumnType]:
+        """Types of the columns of the input, by what was learned where the first rows did not tell."""
+        given = range(self.n_features) if self.given is None else self.given
+        return {name: self._column_type(name, statistics) for name in given}
+
+    def _column_type(self, name: Any, statistics: TableStatistics) -> ColumnType:
+        j = self.names.index(name)
+        known = self.types.get(name, ColumnType("missing", "an earlier version of candide"))
+        kind: str = _kind_for(self.column_specs[j], statistics.kinds[j])
+        if known.kind in ("boolean", "date") and kind in ("number", "missing"):
+            return known
+        if name not in self.types and kind == "number":
+            kind = _number_type(name, self.names, self.examples)
+        if kind == "missing":
+            return known
+        decided = known.decided if known.kind != "missing" else "the first values"
+        labels = (
+            statistics.categories.labels[statistics.place(j)] if kind == statistics.kinds[j] == "category" else None
+        )
+        if labels is not None and not len(labels):
+            labels = None
+        return ColumnType(kind, decided, labels)
+
+    def _check_width(self, n_columns: int) -> None:
+        if n_columns != self.n_features:
+            raise InputError(
+                f"X has {n_columns} features, but NaiveBayes is expecting {self.n_features} features as input; pass "
+                "the columns that it was trained on"
+            )
 
     def _in_order(self, data: Columns) -> Columns:
-        if data.n_columns != len(self.names) and self.given is None:
-            raise InputError(
-                f"X has {data.n_columns} features, but NaiveBayes is expecting {len(self.names)} features as input; "
-                "pass the columns that it was trained on"
-            )
         found, nothing = {column.name: column for column in data.columns}, np.full(data.n_rows, np.nan)
         absent = np.ones(data.n_rows, dtype=bool)
         columns = (found.get(name, Column(name, "missing", nothing, absent=absent)) for name in self.names)
@@ -216,6 +256,51 @@ class TableSchema(Schema):
         found = {name: _filling(column, guess) for name, column, guess in pairs_of}
         pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
         return fill_missing(X, {name: filling for name, filling in pairs if filling is not None})
+
+
+# Neutral cells of types that are numbers in the model.
+_EXAMPLES: dict[str, Any] = {"boolean": False, "date": date(1970, 1, 1)}
+
+
+def _number_type(name: Any, names: tuple[Any, ...], examples: Mapping[Any, Any]) -> str:
+    """Return the type of a column that is counted as a number."""
+    if has_date_parts(name, dict.fromkeys(names)):
+        return "date"
+    return "boolean" if isinstance(examples.get(name), bool) else "number"
+
+
+def _decided_types(
+    X: Any, data: Columns, examples: Mapping[Any, Any], declared: Mapping[Any, ColumnType],
+    column_specs: tuple[ColumnSpec, ...],
+) -> dict[Any, ColumnType]:  # fmt: skip
+    """Return the types of the columns of the first table, and how they were decided."""
+    storage, made = storage_types(X), {column.name: column for column in data.columns}
+    asked = {name: column_spec.family for name, column_spec in zip(data.names, column_specs, strict=True)}
+    types = {}
+    for name in storage:
+        kind = made[name].kind
+        if name in declared:
+            types[name] = ColumnType(kind if declared[name].kind == "str" else declared[name].kind, DECLARED)
+        elif kind == "category" and asked[name] in _NAMES:
+            types[name] = ColumnType(kind, f"columns={{{name!r}: {asked[name]!r}}}")
+        elif kind in ("number", "missing") and has_date_parts(name, made):
+            types[name] = ColumnType("date", storage[name])
+        elif kind == "category" and storage[name].endswith("object") and is_mixed(column_values(X, name)):
+            types[name] = ColumnType(kind, MIXED)
+        else:
+            found = _number_type(name, data.names, examples) if kind == "number" else kind
+            types[name] = ColumnType(found, storage[name])
+    return types
+
+
+def _check_families(data: Columns, forced: tuple[Kind, ...], declared: Mapping[Any, str]) -> None:
+    """Raise an error for a column that is declared as one thing and asked to be modelled as another."""
+    for column, kind in zip(data.columns, forced, strict=True):
+        if column.name in declared and column.kind not in (kind, "missing"):
+            raise ParameterError(
+                f"schema declares {column.name!r} as {declared[column.name]!r}, and columns asks for a family of "
+                f"{'categories' if kind == 'category' else 'texts'}; change one of them"
+            )
 
 
 def _kind_for(column_spec: ColumnSpec, kind: Kind) -> Kind:

@@ -50,6 +50,7 @@ class TextSpec(Spec):
     """Parameters of ``TextNB``."""
 
     name: ClassVar[str] = "TextNB"
+    column_type: ClassVar[str] = "text"
     reads_texts: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = True
     unlabeled_choices: ClassVar[tuple[str, ...]] = ("drop", "error", "em", "sfe")

@@ -146,11 +146,10 @@ def join_kinds(names: tuple[Any, ...], a: tuple[Kind, ...], b: tuple[Kind, ...])
     joined = []
     for name, mine, theirs in zip(names, a, b, strict=True):
         if "missing" not in (mine, theirs) and mine != theirs:
-            texts = "text" in (mine, theirs)
-            family, what = ("text", "texts") if texts else ("categorical", "categories")
+            kind = "text" if "text" in (mine, theirs) else "category"
             raise InputError(
-                f"column {name!r} held {_plural(mine)} and now holds {_plural(theirs)}; give it one type, or pass "
-                f"columns={{{name!r}: {family!r}}} from the start to read all of it as {what}"
+                f"column {name!r} held {_plural(mine)} and now holds {_plural(theirs)}; give it one type, or declare "
+                f"it from the start: schema={{{name!r}: {kind!r}}}"
             )
         joined.append(theirs if mine == "missing" else mine)
     return tuple(joined)

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..data.column_selection import Roles
 from ..exceptions import InputError, ModelFileError, ParameterError
 from ..families.base import is_table
+from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.model import Model
 from ..specs import spec_class
 from ..specs.schema import Schema
-
-if TYPE_CHECKING:
-    from .background_reader import BackgroundReader
-    from .content import Content
+from .background_reader import BackgroundReader
+from .container import (
+    CURRENT_VERSION,
+    FORMAT,
+    TREES,
+    Tensors,
+    array_from,
+    arrays_in,
+    file_chunks,
+    parse_file,
+    parse_trees,
+)
+from .content import Content, EncodedContent, Provenance, decoding_errors, upgrade
+from .decoder import Decoder
+from .validation.model import check_deferred_sample
 
 # Arguments of a classifier, by their names in files.
 _LEARNED = {"plan": "bound_spec", "state": "state", "blend": "fitted", "report": "report",
@@ -40,8 +53,6 @@ def save_model(model: Model, path: str | os.PathLike[str], *, rows: bool = False
     The file is written under another name and renamed: whatever happens, there is the old file or the new one.
     ``Model.for_file`` comes before.
     """
-    from .model_file import write_model
-
     if rows:
         made = model.classifier.resolved(compute_loo=model.spec.compute_loo is not False)
         write_model(path, content_of(replace(model, classifier=made)))
@@ -51,29 +62,21 @@ def save_model(model: Model, path: str | os.PathLike[str], *, rows: bool = False
 
 def save_checkpoint(model: Model, path: str | os.PathLike[str], note: dict[str, Any]) -> None:
     """Write a model that is being trained, with a note; nothing is fitted for it."""
-    from .model_file import write_model
-
     write_model(path, content_of(model, note))
 
 
 def load_model(path: str | os.PathLike[str], *, mmap: bool = False) -> Model:
     """Read a model from a file. ``mmap``: map the file into memory."""
-    from .model_file import read_model
-
     return model_of(read_model(path, mmap=mmap), path)
 
 
 def load_from(reader: BackgroundReader) -> Model:
     """Return the model in a file that is being read."""
-    from .model_file import content_of as stored_in
-
-    return model_of(stored_in(reader), reader.path)
+    return model_of(read_content(reader), reader.path)
 
 
 def note_of(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the note of a checkpoint."""
-    from .model_file import read_model
-
     note: dict[str, Any] = read_model(path).parts.get("note") or {}
     return note
 
@@ -106,8 +109,6 @@ def without_rows(model: Model) -> Model:
 
 def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
     """Return what is stored of a model."""
-    from .content import Content, Provenance
-
     spec, schema = model.spec, model.schema
     settings = spec.given
     if isinstance(settings.get("vocabulary"), os.PathLike):
@@ -181,3 +182,82 @@ def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
     if found.get("unlabeled") == "ignore":
         found["unlabeled"] = "drop"
     return found
+
+
+# The path of the training rows in the tree of a model.
+_SAMPLE = "model.state.sample"
+
+
+def write_model(path: str | os.PathLike[str], content: Content) -> None:
+    """Write a model to a file. An existing file is replaced as a whole, or stays as it is if an error occurs."""
+    from .atomic_write import write_atomically
+
+    encoded = EncodedContent.of(content)
+    trees = {
+        name: json.dumps(getattr(encoded, name), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        for name in TREES
+    }
+    metadata = {"format": FORMAT, "version": str(CURRENT_VERSION), "kind": encoded.kind, **trees}
+    write_atomically(path, file_chunks(Tensors(metadata, encoded.arrays)))
+
+
+def read_model(path: str | os.PathLike[str], *, mmap: bool = False) -> Content:
+    """Read a model from a file.
+
+    No code in the file is executed, and everything is validated: an invalid file raises ``ModelFileError``. The file is
+    read into memory; large training rows are read from the open file when they are first needed, and validated then.
+    With ``mmap=True``, arrays are views of the file.
+    """
+    if not mmap:
+        return read_content(BackgroundReader(path))
+    with decoding_errors(f"{path} cannot be used"):
+        tensors = parse_file(_mapped(path))
+        return _encoded(tensors.metadata, parse_trees(tensors.metadata), tensors.arrays).decode()
+
+
+def read_content(reader: BackgroundReader) -> Content:
+    """Return the validated content of a file that is being read."""
+    with decoding_errors(f"{reader.path} cannot be used"):
+        data, header = reader.content(), reader.header
+        try:
+            arrays = arrays_in(header, data, [name for name in header.places if name not in reader.deferred])
+            content = _decoded(reader, _encoded(header.metadata, reader.trees, arrays))
+        except Exception:
+            reader.verify()
+            raise
+        reader.verify()
+        return content
+
+
+def _encoded(metadata: Mapping[str, str], trees: dict[str, Any], arrays: Mapping[str, Array]) -> EncodedContent:
+    return upgrade(EncodedContent(metadata["kind"], **trees, arrays=arrays), metadata["version"])
+
+
+def _decoded(reader: BackgroundReader, encoded: EncodedContent) -> Content:
+    """Return the content; deferred training rows are decoded when they are needed."""
+    file, deferred = reader.file, reader.deferred
+    if not deferred:
+        return encoded.decode(vocabulary=reader.vocabulary)
+    from ..statistics.sample import DeferredSample
+
+    def read() -> dict[str, Any]:
+        with decoding_errors(f"the training rows of {reader.path} cannot be used"):
+            arrays = {name: array_from(file.header, name, data) for name, data in file.read_deferred(deferred).items()}
+            decoder = Decoder({**encoded.arrays, **arrays}, required=arrays)
+            sample = decoder.value(encoded.parts["state"]["sample"], _SAMPLE)
+            decoder.require_all_used()
+            check_deferred_sample(content, sample)
+            return dict(vars(sample))
+
+    content = encoded.decode({_SAMPLE: DeferredSample.deferred(read)}, reader.vocabulary)
+    return content
+
+
+def _mapped(path: str | os.PathLike[str]) -> memoryview:
+    from mmap import ACCESS_READ, mmap
+
+    with open(path, "rb") as file:
+        # An empty file cannot be mapped.
+        if not os.fstat(file.fileno()).st_size:
+            return memoryview(b"")
+        return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))

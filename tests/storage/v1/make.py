@@ -22,7 +22,7 @@ from candide import (
     PoissonNB,
     TextNB,
 )
-from candide.storage.model_file import write_model
+from candide.storage.models import write_model
 
 from ..storing import content_of
 

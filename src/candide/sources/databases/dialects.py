@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from datetime import datetime
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from ...data.conversion import is_date_text, to_datetime
 from ...exceptions import CandideError, SourceError
 from ..duckdb_engine import EXTENSIONS_ADVICE, check_query, first_line, identifier, needs_extension
 from ..reader import cast_batch
@@ -110,12 +112,21 @@ def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
 
 
 def _plain(cells: list[Any], kind: pa.DataType) -> list[Any]:
-    """Decimals as doubles, and what is to be text as text: Arrow does neither."""
+    """Decimals as doubles, texts of dates as dates, and what is to be text as text: Arrow does none of it."""
     if pa.types.is_floating(kind):
         return [None if cell is None else float(cell) for cell in cells]
     if pa.types.is_string(kind):
         return [cell if cell is None or isinstance(cell, str) else str(cell) for cell in cells]
+    if pa.types.is_timestamp(kind) and any(isinstance(cell, str) for cell in cells):
+        return [_moment(cell) if isinstance(cell, str) else cell for cell in cells]
     return cells
+
+
+def _moment(text: str) -> datetime:
+    moment = to_datetime(text)
+    if moment is None:
+        raise ValueError(f"{text!r} is no date in ISO format")
+    return moment
 
 
 # What a relation is called in queries about it.
@@ -248,6 +259,8 @@ def _tuples(cursor: Any) -> Any:
 
 # Columns that one query asks for the types of their cells: SQLite answers 2,000 at most.
 _SOME = 500
+# Texts of a column that tell whether they are dates.
+_FIRST = 10_000
 # Types, each of which holds those before it, but for bytes.
 _RANK = "CASE TYPEOF({cell}) WHEN 'integer' THEN 1 WHEN 'real' THEN 2 WHEN 'blob' THEN 3 WHEN 'text' THEN 4 END"
 
@@ -270,7 +283,18 @@ class Sqlite(Database):
             asked = ", ".join(f"MIN({rank}), MAX({rank})" for rank in ranks)
             found = self._cursor(f"SELECT {asked} FROM {source} AS t").fetchone()
             kinds += map(_sqlite_type, found[::2], found[1::2])
-        return pa.schema(list(zip(names, kinds, strict=True)))
+        return pa.schema([(name, self._or_date(name, source, kind)) for name, kind in zip(names, kinds, strict=True)])
+
+    def _or_date(self, name: str, source: str, kind: pa.DataType) -> pa.DataType:
+        """The type of dates, if the first texts of a column are dates in ISO format: SQLite has no such type."""
+        if kind != pa.string():
+            return kind
+        cell = f"t.{self.quoted(name)}"
+        cursor = self._cursor(f"SELECT {cell} FROM {source} AS t WHERE {cell} IS NOT NULL LIMIT {_FIRST}")
+        while texts := cursor.fetchmany(_SOME):
+            if not all(isinstance(text, str) and is_date_text(text) for (text,) in texts):
+                return kind
+        return pa.timestamp("us")
 
     def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
         cursor = self._cursor(sql)

@@ -33,10 +33,15 @@ class Query:
     source: str
     schema: pa.Schema
     roles: Roles
+    label_type: str | None = None  # that is declared
     types: pa.Schema = field(init=False)  # as learners read them
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "types", plain_schema(self.schema))
+        types = plain_schema(self.schema)
+        if self.label_type is not None:
+            place = types.get_field_index(self.roles.label)
+            types = types.set(place, _declared_label(types.field(place), self.label_type))
+        object.__setattr__(self, "types", types)
 
     def column(self, name: str) -> str:
         return f"t.{self.database.quoted(name)}"
@@ -124,6 +129,21 @@ class Query:
     def _sql(self, selected: Selected, rest: str) -> tuple[str, pa.Schema]:
         listed = ", ".join(f"{what} AS {self.database.quoted(name)}" for name, (what, _) in selected.items())
         return f"SELECT {listed} {rest}", pa.schema([(name, kind) for name, (_, kind) in selected.items()])
+
+
+def _declared_label(field: pa.Field, kind: str) -> pa.Field:
+    """The label as it is declared; the database groups by it, so only what it can cast without loss is allowed."""
+    stored = field.type
+    is_number = pa.types.is_integer(stored) or pa.types.is_floating(stored)
+    same = {"number": is_number, "boolean": pa.types.is_boolean(stored), "str": pa.types.is_string(stored)}
+    if same[kind]:
+        return field
+    if kind == "str" and (pa.types.is_integer(stored) or pa.types.is_boolean(stored)):
+        return field.with_type(pa.string())
+    raise InputError(
+        f"schema declares the label {field.name!r} as {kind}, and the database has it as {stored}; cast it in the "
+        f"query: SELECT CAST({field.name} AS …), …"
+    )
 
 
 # Names in answers: the class, the cell, and what both weigh together.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from ...data.arrow_batches import labelled_cells
 from ...data.column_selection import Roles
+from ...data.column_types import check_label_type
 from ...exceptions import InputError
 from ...families import Batch, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Poisson
 from ...families.table import TableFamily
@@ -54,6 +55,12 @@ class DatabaseSource(DistributedSource):
 
     def with_roles(self, roles: Roles) -> DatabaseSource:
         return DatabaseSource(replace(self._query, roles=roles))
+
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> DatabaseSource:
+        label = self.roles.label
+        if of_texts or label not in schema:
+            return self
+        return DatabaseSource(replace(self._query, label_type=check_label_type(label, schema[label])))
 
     @cached_property
     def _classes(self) -> Classes:

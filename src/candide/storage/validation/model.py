@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +74,10 @@ _SCHEMA: dict[str, Any] = {
     "backend": str | None,
     "examples": dict[Any, Any],
     "whole": frozenset[Any],
+    "types": dict[Any, tuple[str, str]],
 }
+# Parts of a schema that the first files did not have.
+_OPTIONAL_IN_SCHEMA = {"types"}
 _MEASURES = {
     "per_class": ("class", "precision", "recall", "f1", "weight"),
     "reliability": ("confidence", "accuracy", "weight"),
@@ -294,6 +297,14 @@ def _is_plain(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, str)
 
 
+def _check_types(types: dict[Any, tuple[str, str]], given: Sequence[Any]) -> None:
+    """Check that types of columns are those of the columns of the input."""
+    from ...data.column_types import TYPES
+
+    kinds = {kind for kind, _ in types.values()}
+    require(not types.keys() - set(given) and kinds <= {*TYPES, "missing"}, "the types of its columns are invalid")
+
+
 def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
     """Check that the columns of the estimator are those of the bound spec."""
     n_features, names, schema = parts["n_features"], parts["feature_names"], parts["schema"]
@@ -301,9 +312,12 @@ def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
     if not is_table(parts["plan"].family):
         require(n_features == n_columns and schema is None, "its columns are not those of the training data")
         return
-    require(schema is not None and schema.keys() == _SCHEMA.keys(), "its schema is incomplete")
-    for name, hint in _SCHEMA.items():
-        require(matches_type(schema[name], hint), f"the part {name!r} of its schema is not of the expected type")
+    require(schema is not None and schema.keys() | _OPTIONAL_IN_SCHEMA == _SCHEMA.keys(), "its schema is incomplete")
+    for name in schema:
+        require(
+            matches_type(schema[name], _SCHEMA[name]), f"the part {name!r} of its schema is not of the expected type"
+        )
+    _check_types(schema.get("types", {}), schema["given"] or range(n_features))
     given = schema["given"]
     require(
         schema["n_given"] == n_features and (given is None or len(given) == n_features),
