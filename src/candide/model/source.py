@@ -75,7 +75,7 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
 def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
     """Raise an error if a type is declared of a column that is not there."""
     for name in declared:
-        check_name("schema=", name, names)
+        _check_name("schema=", name, names)
 
 
 class Source(ABC):
