@@ -21,7 +21,6 @@ from .session import Session
 
 if TYPE_CHECKING:
     from ..data.column_selection import Roles
-    from ..model.train import Training
     from ..sources import ArrowSource
     from ..specs import Spec
     from .records import UnseenNotes
