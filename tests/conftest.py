@@ -91,7 +91,7 @@ def no_figure_stays() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def one_engine() -> Iterator[None]:
-    """Open the database of DuckDB that reads files once: opening one takes 25 ms, a connection to it 0.1 ms.
+    """Open the database of DuckDB that reads files once: opening one takes 20 ms, a connection to it none.
 
     Readers of files create nothing in it. Other databases, and processes that tests start, are opened as ever.
     """

@@ -95,8 +95,18 @@ def tick_names(axis: Axis) -> list[Text]:
     return [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
 
 
-# Long names of many classes are what does not fit; few classes are drawn in another way in these.
-FEW = ["confusion", "decision_regions", "densities of names", "nomogram", "reliability", "waterfall", "word_shift"]
+# Long names of many classes are what does not fit. Of two classes, numbers are written into a confusion, and one class
+# is compared with the other one; the rest are some of those that are drawn of any number of classes.
+FEW = [
+    "confusion",
+    "decision_regions",
+    "densities of names",
+    "nomogram",
+    "nomogram against all",
+    "token_scatter",
+    "waterfall",
+    "word_shift",
+]
 MANY = [picture for picture in PICTURES if picture != "densities of names"]  # as those of numbers
 FAST = [*((picture, 2) for picture in FEW), *((picture, 20) for picture in MANY)]
 
