@@ -53,7 +53,7 @@ TARGETS = {
         "model/test_state.py statistics regressions/test_forgetting.py",
     ),
     "class prior": Target(
-        {"candide.specs.bound": "probability _unweighted weight _check_shares _in_order"},
+        {"candide.specs.class_prior": "probability _unweighted weight _check_shares _in_order"},
         "specs estimators/test_class_prior.py",
     ),
     "gaussian": Target(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
+import pandas as pd
 import pytest
 
 import candide
@@ -23,18 +27,18 @@ N_ROWS = 600
 # checkpoints is stopped at the same row on every machine.
 SMALL = """
 import os, sys
-from candide.cli import checkpoint
+from candide.cli import monitor
 from candide.cli.app import main
 from candide.specs.text import TextSpec
 TextSpec.group_bytes = 1 << 12
 after, sign = int(sys.argv.pop(1)), int(sys.argv.pop(1))
-save, saved = checkpoint.CheckpointFile.save, []
+save, saved = monitor.CheckpointFile.save, []
 def counted(*arguments):
     save(*arguments)
     saved.append(1)
     if len(saved) == after:
         os.kill(os.getpid(), sign)
-checkpoint.CheckpointFile.save = counted
+monitor.CheckpointFile.save = counted
 main()
 """
 
@@ -89,16 +93,45 @@ def test_a_signal_stops_cleanly_and_training_goes_on(texts: Path, tmp_path: Path
     assert dumped(model) == dumped(whole)
 
 
+def _as(kind: str, texts: Path, folder: Path) -> str:
+    """Return the rows of a CSV file in another form that training can resume from."""
+    table = pd.read_csv(texts)
+    path = folder / f"texts.{kind}"
+    if kind == "folder":
+        path.mkdir()
+        for i in range(3):
+            table[i * N_ROWS // 3 : (i + 1) * N_ROWS // 3].to_csv(path / f"part{i}.csv", index=False)
+    elif kind == "sqlite":
+        with closing(sqlite3.connect(path)) as connection:
+            table.to_sql("texts", connection, index=False)
+        return f"sqlite:{path}?table=texts"
+    elif kind == "duckdb":
+        with duckdb.connect(str(path)) as connection:
+            connection.register("rows", table)
+            connection.execute("CREATE TABLE texts AS SELECT * FROM rows")
+        return f"duckdb:{path}?table=texts"
+    elif kind == "jsonl":
+        table.to_json(path, orient="records", lines=True)
+    elif kind == "parquet":
+        table.to_parquet(path, row_group_size=100)
+    else:
+        table.to_csv(path, index=False)
+    return str(path)
+
+
 @pytest.mark.slow
-def test_training_killed_again_and_again_gives_the_same_model(texts: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "jsonl", "parquet", "folder", "sqlite", "duckdb"])
+def test_training_killed_again_and_again_gives_the_same_model(kind: str, texts: Path, tmp_path: Path) -> None:
+    """Every source that can resume behaves alike."""
+    source = _as(kind, texts, tmp_path)
     model, whole = tmp_path / "m.candide", tmp_path / "whole.candide"
-    train = "train", texts, "-o", model, "--checkpoint", "--every", 0, "--resume", "-q"
+    train = "train", source, "-o", model, "--checkpoint", "--every", 0, "--resume", "-q"
     for after in (2, 4, 1):
         killed = subprocess.run(small(*train, after=after, sign=signal.SIGKILL), check=False)
         assert killed.returncode == -signal.SIGKILL
         assert not model.exists()
     done(*train)
-    done("train", texts, "-o", whole, "-q")
+    done("train", source, "-o", whole, "-q")
     assert dumped(model) == dumped(whole)
 
 

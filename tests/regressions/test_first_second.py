@@ -40,7 +40,7 @@ def model(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-@pytest.mark.parametrize("module", ["typer", "candide.cli.groups", "numpy", "candide.storage.models"])
+@pytest.mark.parametrize("module", ["typer", "candide.cli.command", "numpy", "candide.storage.models"])
 def test_a_signal_while_modules_are_imported(module: str, sign: signal.Signals, model: Path) -> None:
     """Python's own handler ended the process with a traceback, and by the signal (-2)."""
     ended = stopped(module, sign, "classify", model, "win", "--abstain", "0.5")

@@ -6,7 +6,7 @@ from tiers import every
 
 from candide.data.index import Index
 from candide.exceptions import ParameterError
-from candide.specs.bound import ClassPrior
+from candide.specs.class_prior import ClassPrior
 
 CLASSES = Index(np.array(["a", "b", "c"]))
 ROWS = np.array([3.0, 0.0, 1.0])

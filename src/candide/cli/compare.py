@@ -36,8 +36,8 @@ def compare(
     shared: options.Shared,
 ) -> None:
     """Train candidate models on a source, and compare them on rows left out. Writes nothing."""
+    from .options import names_of
     from .reading import say_bad_rows
-    from .wishes import names_of
 
     session = shared.session
     roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}

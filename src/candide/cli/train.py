@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
     from ..model.source import Source
     from ..specs import Spec
-    from .checkpoint import CheckpointFile
+    from .monitor import CheckpointFile
     from .progress import Pass
 
 EXAMPLES = """
@@ -76,8 +76,8 @@ def train(
     from ..report import make_report
     from ..storage.models import save_model
     from .monitor import monitored
+    from .options import families_of, names_of, settings_of, types_of
     from .reading import refuse_source, say_bad_rows
-    from .wishes import families_of, names_of, settings_of, types_of
     from .writing import checked_place, is_stdout
 
     session = shared.session
@@ -122,7 +122,7 @@ def _checkpoint(
 ) -> CheckpointFile:
     from ..exceptions import ParameterError
     from ..sources import ArrowSource
-    from .checkpoint import CheckpointFile
+    from .monitor import CheckpointFile
 
     if not isinstance(source, ArrowSource):
         raise ParameterError(

@@ -15,8 +15,8 @@ from ..data.arrays import as_array
 from ..data.labeled_rows import label_array, read_weights
 from ..exceptions import CandideError, ParameterError
 from ..kernels.layouts import Floats
+from ..model.evaluation import mean_and_error
 from ..model.leave_one_out import left_out_scores, read_folds
-from ..model.measures import mean_and_error
 from ..model.out_of_fold import cross_chosen
 from ..model.table import Table
 from ..specs.parameters import choice

@@ -9,8 +9,7 @@ from ..exceptions import ParameterError
 from ..kernels.vocabulary import Buckets
 from ..model.model import completed
 from ..model.table import Table
-from ..model.text_size import compact, prune
-from ..model.text_summary import text_summary
+from ..model.text_summary import compact, prune, text_summary
 from ..model.top_features import top_features
 from ..model.unlabeled import Unlabeled
 from ..specs.parameters import whole_number

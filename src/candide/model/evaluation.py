@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..exceptions import InputError
+from ..exceptions import InputError, ParameterError
+from ..families import Batch
+from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
-from . import measures
-from .table import Table
+from .classifier import Classifier
+from .state import State
+from .table import Table, named
 
 _MEASURES = ("accuracy", "log_loss", "brier", "ece", "aurc")
 
@@ -47,11 +50,11 @@ class RowScores(NamedTuple):
             surprise=-log_probability[each, classes],
             confidence=probability[each, answer],
             right=answer == classes,
-            squared_error=measures.squared_error(probability, classes),
+            squared_error=squared_error(probability, classes),
             weight=weight,
             copies=copies,
             groups=np.zeros(len(kept), dtype=np.uint64) if groups is None else groups[kept],
-            confusion=measures.confusion(classes, answer, weight, log_probability.shape[1]),
+            confusion=confusion(classes, answer, weight, log_probability.shape[1]),
         )
 
     def observation(self) -> Array | None:
@@ -158,9 +161,9 @@ class Evaluation:
         if not len(rows.weight):
             raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
         beside = rows.weight, rows.copies, rows.observation()
-        accuracy, accuracy_error = measures.mean_and_error(rows.right.astype(np.float64), *beside)
-        log_loss, log_loss_error = measures.mean_and_error(rows.surprise, *beside)
-        confidences = measures.Confidences.of(rows.confidence, rows.right, rows.weight)
+        accuracy, accuracy_error = mean_and_error(rows.right.astype(np.float64), *beside)
+        log_loss, log_loss_error = mean_and_error(rows.surprise, *beside)
+        confidences = Confidences.of(rows.confidence, rows.right, rows.weight)
         reliability = confidences.reliability()
         risk_coverage, aurc = confidences.risk_by_coverage()
         return cls(
@@ -170,10 +173,10 @@ class Evaluation:
             log_loss=log_loss,
             log_loss_error=log_loss_error,
             brier=float(np.average(rows.squared_error, weights=rows.weight)),
-            ece=measures.expected_calibration_error(reliability),
+            ece=expected_calibration_error(reliability),
             aurc=aurc,
             reliability=reliability,
-            per_class=measures.per_class(rows.confusion, labels),
+            per_class=per_class(rows.confusion, labels),
             confusion=rows.confusion,
             risk_coverage=risk_coverage,
         )
@@ -223,3 +226,145 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return value.as_dict() if isinstance(value, Evaluation) else value
+
+
+N_BINS = 15
+N_POINTS = 200
+
+
+def mean_and_error(
+    values: Floats, weight: Floats, multiplicity: Array, groups: Array | None = None
+) -> tuple[float, float]:
+    """The weighted mean and its standard error: infinite where the mean is, NaN for a single row or group.
+
+    The weight of a row, all its copies together, says how much it counts; the multiplicity alone says how often it was
+    seen, so heavy weights do not make the error small. Rows of one of the ``groups`` are one observation.
+    """
+    mean, n_rows = float(np.average(values, weights=weight)), multiplicity.sum()
+    if groups is not None:
+        own = np.unique(groups, return_inverse=True)[1]
+        n_rows = int(own.max(initial=-1)) + 1
+    if n_rows < 2 or np.isinf(mean):
+        return mean, mean if np.isinf(mean) else np.nan
+    if groups is not None:
+        variance = (np.bincount(own, weight * (values - mean)) ** 2).sum() * n_rows / (n_rows - 1)
+        return mean, float(np.sqrt(variance) / weight.sum())
+    variance = ((weight * (values - mean)) ** 2 / multiplicity).sum() * n_rows / (n_rows - 1)
+    return mean, float(np.sqrt(variance) / weight.sum())
+
+
+def squared_error(probability: Floats, classes: Positions) -> Floats:
+    """Σ (p - truth)² over all classes, row by row."""
+    own = probability[np.arange(len(classes)), classes]
+    return np.asarray(np.maximum(np.einsum("rc,rc->r", probability, probability) + 1.0 - 2.0 * own, 0.0))
+
+
+def confusion(classes: Positions, answer: Array, weight: Floats, n_classes: int) -> Floats:
+    """Weight of rows, true × answered."""
+    cells = np.bincount(classes * np.int64(n_classes) + answer, weight, minlength=n_classes**2)
+    return np.asarray(cells.reshape(n_classes, n_classes), dtype=np.float64)
+
+
+def per_class(confused: Floats, labels: Array) -> Table:
+    """Precision, recall and their harmonic mean; NaN where there is nothing to divide by."""
+    right, answered, true = np.diag(confused), confused.sum(axis=0), confused.sum(axis=1)
+    return Table(
+        {
+            "class": named(np.arange(len(labels)), labels),
+            "precision": _share(right, answered),
+            "recall": _share(right, true),
+            "f1": _share(2.0 * right, answered + true),
+            "weight": true,
+        }
+    )
+
+
+class Confidences(NamedTuple):
+    """Weights of answers and of right ones by confidence, each distinct value once, rising: ties have no order."""
+
+    confidence: Floats
+    weight: Floats
+    right: Floats
+
+    @classmethod
+    def of(cls, confidence: Floats, right: Array, weight: Floats) -> Confidences:
+        distinct, place = np.unique(confidence, return_inverse=True)
+        return cls(distinct, *(np.bincount(place, part).astype(np.float64) for part in (weight, weight * right)))
+
+    def reliability(self) -> Table:
+        """Mean confidence and accuracy in bins of about equal weight."""
+        middle = (np.cumsum(self.weight) - self.weight / 2.0) / self.weight.sum()
+        place = np.minimum((middle * N_BINS).astype(np.intp), N_BINS - 1)
+        weight = np.bincount(place, self.weight)
+        filled = np.flatnonzero(weight)
+        confidence = np.bincount(place, self.weight * self.confidence)[filled] / weight[filled]
+        accuracy = np.bincount(place, self.right)[filled] / weight[filled]
+        return Table({"confidence": confidence, "accuracy": accuracy, "weight": weight[filled]})
+
+    def risk_by_coverage(self) -> tuple[Table, float]:
+        """Error rates of the surest answers by the share they make up, and the mean over that share."""
+        weight, wrong = self.weight[::-1], (self.weight - self.right)[::-1]
+        answered = np.cumsum(weight)
+        risk = np.maximum(np.cumsum(wrong), 0.0) / answered
+        shown = np.unique(np.linspace(0, len(risk) - 1, N_POINTS).round().astype(np.intp))
+        curve = Table({"coverage": (answered / answered[-1])[shown], "risk": risk[shown]})
+        return curve, float(np.average(risk, weights=weight))
+
+
+def expected_calibration_error(reliability: Table) -> float:
+    """The mean distance of confidence from accuracy."""
+    gap = np.abs(reliability["confidence"] - reliability["accuracy"])
+    return float(np.average(gap, weights=reliability["weight"]))
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    return np.asarray(np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0))
+
+
+def learning_curve(model: Classifier, batch: Batch, n_blocks: int, kernels: Kernels) -> list[tuple[float, Evaluation]]:
+    """Mean weight learned, and the report on rows not learned, for sums of 1 to ``n_blocks - 1`` blocks of the rows.
+
+    A row is judged by blocks that begin with the one after its own, so that each is judged once for each size.
+    """
+    block = _dealt(batch.classes, n_blocks)
+    rows = [np.flatnonzero(block == b) for b in range(n_blocks)]
+    states = [_state(model, batch.take(of_block), kernels) for of_block in rows]
+    sums: list[State] = [states[(b + 1) % n_blocks] for b in range(n_blocks)]
+    found = []
+    for size in range(1, n_blocks):
+        if size > 1:
+            sums = [sums[b].merge(states[(b + size) % n_blocks]) for b in range(n_blocks)]
+        found.append(_judged(model, batch, sums, rows, kernels))
+    return found
+
+
+def _judged(
+    model: Classifier, batch: Batch, sums: list[State], rows: list[Array], kernels: Kernels
+) -> tuple[float, Evaluation]:
+    scores = np.empty((len(batch.classes), batch.n_classes))
+    for state, held in zip(sums, rows, strict=True):
+        part = batch.take(held)
+        scores[held] = Classifier(model.bound_spec, state).posterior(part.data, kernels, logarithm=True)
+    weight: Floats = np.ones(len(scores)) if batch.weight is None else batch.weight
+    learned = float(np.mean([state.rows.sum() for state in sums]))
+    return learned, Evaluation.of(scores, batch.classes, weight, model.classes.labels)
+
+
+def _state(model: Classifier, batch: Batch, kernels: Kernels) -> State:
+    """What a block teaches; its classes are those of the model."""
+    bound_spec, sample = model.bound_spec, None
+    statistics: Any = bound_spec.family.observe(batch, kernels)
+    if bound_spec.sample_bytes:
+        from ..statistics import Sample
+
+        sample = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.sample_bytes)
+    return State(model.classes, np.ones(batch.n_classes, dtype=bool), statistics, sample=sample)
+
+
+def _dealt(classes: Positions, n_blocks: int) -> Array:
+    """The block of each row: rows of a class in turn, and classes one after the other."""
+    if isinstance(n_blocks, bool) or not isinstance(n_blocks, (int, np.integer)) or not 2 <= n_blocks <= len(classes):
+        raise ParameterError(f"n_blocks is {n_blocks!r}; it must be a whole number from 2 to the {len(classes)} rows")
+    block = np.empty(len(classes), dtype=np.int64)
+    block[np.argsort(classes, kind="stable")] = np.arange(len(classes)) % n_blocks
+    return block

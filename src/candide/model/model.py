@@ -22,7 +22,6 @@ from ..statistics.hashing import group_hashes
 from .accumulator import RowCounts
 from .classifier import Classifier
 from .decisions import adapt_prior, conformal_threshold, label_set, least_cost, read_costs, read_shares
-from .drawn_cells import as_seen
 from .labels import drop_unlabeled, like_classes
 from .leave_one_out import check_prior, read_folds
 from .source import roles_in
@@ -30,6 +29,7 @@ from .state import State
 from .table import Table
 
 if TYPE_CHECKING:
+    from ..statistics.table import TableStatistics
     from .evaluation import Evaluation, RowScores
     from .unlabeled import Unlabeled
 
@@ -405,3 +405,25 @@ def completed(spec: Spec, classifier: Classifier) -> Classifier:
     if spec.keep_sample is False and classifier.state.sample is not None:
         classifier = classifier.without_sample(compute_loo=bool(spec.compute_loo))
     return classifier.complete()
+
+
+def as_seen(cells: Array, statistics: TableStatistics, j: int, *, whole: bool, bounded: bool) -> Array:
+    """The cells of column ``j``.
+
+    ``whole``: the first rows held whole numbers alone. ``bounded``: the cells stand for things that know limits.
+    """
+    if statistics.kinds[j] in ("missing", "text"):
+        return cells
+    place = statistics.place(j)
+    if statistics.kinds[j] == "category":
+        labels = statistics.categories.labels[place]
+        return np.repeat(labels, len(cells)) if len(labels) == 1 else cells
+    seen = statistics.grid.column(place)
+    single = seen.low == seen.high
+    if len(single) == 1 and single[0]:
+        return np.full(len(cells), seen.low[0])
+    # Later rows may have brought fractions; where many numbers share a cell, that cannot be told.
+    whole = whole and bool((seen.low[single] == np.trunc(seen.low[single])).all())
+    if whole:
+        return np.clip(np.round(cells.astype(np.float64)), np.ceil(seen.low[0]), np.floor(seen.high[-1]))
+    return np.clip(cells, seen.low[0], seen.high[-1]) if bounded else cells

@@ -144,7 +144,7 @@ class Training:
         if checkpoint is None:
             n_first = _SHORT_HEAD if spec.reads_texts else _HEAD
             return cls(Summarize.by_head(spec, source.head(n_first), source))
-        training = cls(Summarize.by_model(checkpoint.model, spec))
+        training = cls(replace(Summarize.by_model(checkpoint.model, spec), follows=True))
         training.n_rows, training.n_unlabeled = checkpoint.n_rows, checkpoint.n_unlabeled
         training._accumulator = Accumulator(checkpoint.model.state)
         return training
@@ -252,6 +252,10 @@ class Summarize:
         What is known of the columns, by which later rows are read.
     joining : State or Classifier, optional
         What states will be added to: training rows that would not be kept there are not copied.
+    is_all_head : bool
+        Whether the head is all that was read.
+    follows : bool
+        Whether later rows are read by what was learned on the way, in a first training.
     """
 
     spec: Spec
@@ -262,7 +266,7 @@ class Summarize:
     joining: Joining | None = None
     is_all_head: bool = False
     _head: tuple[Chunk, _Encoded] | None = None
-    _follows: bool = False
+    follows: bool = False
 
     @classmethod
     def by_head(cls, spec: Spec, head: Chunk, source: Source) -> Summarize:
@@ -270,7 +274,7 @@ class Summarize:
         encoded, schema = _open(spec, head)
         if source.roles is not None and source.roles.label:
             schema = replace(schema, roles=source.roles)
-        return cls(spec, schema, spec.bind(schema), spec.group_bytes, _head=(head, encoded), _follows=True)
+        return cls(spec, schema, spec.bind(schema), spec.group_bytes, _head=(head, encoded), follows=True)
 
     @classmethod
     def by_model(cls, model: Model, spec: Spec) -> Summarize:
@@ -280,7 +284,7 @@ class Summarize:
 
     def follow(self, state: State) -> None:
         """Read later rows by what was learned so far, in a first training."""
-        if self._follows:
+        if self.follows:
             self.learned, self.joining = None, state
 
     def for_workers(self) -> Summarize:
@@ -289,7 +293,7 @@ class Summarize:
         # A worker has memory for larger groups, which are added up half as often.
         return replace(
             self, spec=replace(self.spec, n_threads=1), group_bytes=2 * self.spec.group_bytes, joining=None, _head=None,
-            learned=Classifier(learned.bound_spec, replace(learned.state, sample=None)), _follows=False,
+            learned=Classifier(learned.bound_spec, replace(learned.state, sample=None)), follows=False,
         )  # fmt: skip
 
     def reader(self) -> Classifier:

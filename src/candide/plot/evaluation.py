@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Evaluation
-from ..model.learning_curve import learning_curve as reports_by_size
+from ..model.evaluation import learning_curve as reports_by_size
 from ..model.table import Table
 from . import style
 from ._inputs import check_fitted, describe_rows, evaluate

@@ -13,7 +13,7 @@ from ..exceptions import ParameterError, SourceError, warn
 from ..model.source import RequestedRoles
 from .bad_rows import OnBadRow
 from .csv_reader import CsvReader
-from .database import DuckDBQuery, is_database_uri, open_database
+from .database_reader import DuckDBQuery, is_database_uri, open_database
 from .file_formats import FORMATS, FileFormat, check_format, detect_format, format_from_suffix
 from .files import (
     TemporaryCopy,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from .base import Spec
-from .bound import BoundSpec, ClassPrior
+from .bound import BoundSpec
+from .class_prior import ClassPrior
 
 __all__ = ["SPECS", "BoundSpec", "ClassPrior", "Spec", "spec_class"]
 

@@ -12,7 +12,8 @@ from ..exceptions import MergeError, ParameterError
 from ..families import Family
 from ..kernels.layouts import Array
 from ..stacking.calibration import METHODS
-from .bound import BoundSpec, ClassPrior
+from .bound import BoundSpec
+from .class_prior import ClassPrior
 from .parameters import choice, flag
 from .prior_params import class_prior_of
 from .schema import Schema

@@ -2,145 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from ..data.index import Index
-from ..exceptions import ParameterError
 from ..families import Family
 from ..kernels.layouts import Floats
 from ..lazy_dataclass import dataclass
-
-
-@dataclass(frozen=True)
-class ClassPrior:
-    """p(class): fitted (shares of the classes, smoothed by ``pseudo`` per class), uniform, or given in the order of the
-    sorted classes or by label.
-
-    ``class_weight`` multiplies the prior of each class, "balanced" makes the fitted prior uniform. It never touches the
-    counts, so the same state serves any weighting.
-    """
-
-    given: Floats | Mapping[Any, float] | None = None
-    fitted: bool = True
-    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
-    pseudo: float | Floats = 0.0
-
-    def check(self, classes: Index) -> None:
-        """A given prior must fit the classes."""
-        if np.ndim(self.pseudo) and np.shape(self.pseudo) != (len(classes),):
-            raise ParameterError(
-                f"the class prior has {np.size(self.pseudo)} pseudo-counts for {len(classes)} classes "
-                f"({_listed(classes)}); give one per class, in sorted order, or one for all"
-            )
-        if self.given is not None:
-            _check_shares(_in_order(self.given, classes), classes)
-
-    def check_weights(self, classes: Index) -> None:
-        """Weights that name a class that is not there, while one that is has none: most likely a slip."""
-        if self.class_weight is None or isinstance(self.class_weight, str):
-            return
-        known = classes.labels.tolist()
-        strange = [label for label in self.class_weight if label not in known]
-        if strange and any(label not in self.class_weight for label in known):
-            raise ParameterError(
-                f"class_weight names {strange[0]!r}, which is no class of y ({_listed(classes)}); name the classes as "
-                "they are in y"
-            )
-
-    def probability(self, classes: Index, rows: Floats) -> Floats:
-        """p(class), class weights included. ``rows`` may be several states of the model: classes are the last axis."""
-        prior = self._unweighted(classes, rows)
-        if self.class_weight is None:
-            return prior
-        weighted = prior * self.weight(classes, rows)
-        if not weighted.any(axis=-1).all():
-            raise ParameterError(
-                f"class_weight is {self.class_weight!r}, which leaves no class a probability above 0; give at least "
-                f"one of the classes ({_listed(classes)}) a positive weight"
-            )
-        return np.asarray(weighted / weighted.sum(axis=-1, keepdims=True))
-
-    def _unweighted(self, classes: Index, rows: Floats) -> Floats:
-        if self.given is not None:
-            self.check(classes)
-            return np.broadcast_to(_in_order(self.given, classes), np.shape(rows))
-        even = np.full(np.shape(rows), 1.0 / len(classes))
-        if not self.fitted:
-            return even
-        counts = self.counts(classes, rows)
-        total = counts.sum(axis=-1, keepdims=True)
-        return np.asarray(np.divide(counts, total, out=even, where=total > 0))
-
-    def counts(self, classes: Index, rows: Floats) -> Floats:
-        """Rows of each class with the pseudo-counts: their shares are the fitted prior."""
-        if np.ndim(self.pseudo):
-            self.check(classes)
-        return np.asarray(rows + self.pseudo)
-
-    @property
-    def as_in_training(self) -> ClassPrior:
-        """The shares of the training rows, without anything that was given instead."""
-        return ClassPrior(pseudo=self.pseudo)
-
-    @property
-    def is_as_in_training(self) -> bool:
-        """Whether nothing was given instead of the shares of the training rows."""
-        return self.given is None and self.fitted and self.class_weight is None
-
-    @property
-    def follows_rows(self) -> bool:
-        """Whether it is learned from the rows. "balanced" undoes what they say."""
-        return self.given is None and self.fitted and not self.balanced
-
-    @property
-    def balanced(self) -> bool:
-        """Whether the rows set the weights of the classes."""
-        return isinstance(self.class_weight, str)
-
-    def weight(self, classes: Index, rows: Floats) -> Floats:
-        """The factor of each class, 1 where none is given."""
-        if self.class_weight is None:
-            return np.ones(len(classes))
-        if isinstance(self.class_weight, str):
-            counts = self.counts(classes, rows)
-            present = counts > 0
-            whole = counts.sum(axis=-1, keepdims=True) / np.maximum(1, present.sum(axis=-1, keepdims=True))
-            return np.where(present, whole / np.where(present, counts, 1.0), 1.0)
-        return np.array([float(self.class_weight.get(label, 1.0)) for label in classes.labels.tolist()])
-
-
-def _in_order(given: Floats | Mapping[Any, float], classes: Index) -> Floats:
-    """Given probabilities in the order of the classes."""
-    if not isinstance(given, Mapping):
-        return given
-    known = classes.labels.tolist()
-    if set(given) != set(known):
-        raise ParameterError(f"the class prior names {list(given)}; it must name each of {_listed(classes)}")
-    return np.array([given[label] for label in known], dtype=np.float64)
-
-
-def _check_shares(given: Floats, classes: Index) -> None:
-    if given.shape != (len(classes),):
-        raise ParameterError(
-            f"Number of priors must match number of classes: got {given.size} priors for {len(classes)} classes "
-            f"({_listed(classes)}); give one per class, in sorted order"
-        )
-    if not (given >= 0).all():
-        raise ParameterError(f"Priors must be non-negative: got {given.tolist()}; give probabilities")
-    if not np.isclose(given.sum(), 1.0):
-        raise ParameterError(
-            f"The sum of the priors should be 1.: got {given.tolist()}, which sum to {given.sum():g}; divide them by "
-            "their sum"
-        )
-
-
-def _listed(classes: Index) -> str:
-    shown = ", ".join(map(repr, classes.labels[:5].tolist()))
-    return f"{shown}, …" if len(classes) > 5 else shown
+from .class_prior import ClassPrior
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ..exceptions import ParameterError
 from ..families import Gaussian
 from ..priors import Normal, NormalInverseGamma
 from .base import Spec
-from .bound import ClassPrior
+from .class_prior import ClassPrior
 from .parameters import choice, number
 from .prior_params import class_prior_of, read_estimate, read_prior, stacked
 from .schema import Schema

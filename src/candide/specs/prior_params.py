@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..priors import ESTIMATES, Dirichlet, Estimate
-from .bound import ClassPrior
+from .class_prior import ClassPrior
 from .parameters import number
 
 

@@ -51,7 +51,7 @@ CLASSES = {
     "normal": "candide.priors.normal:Normal",
     "normal-inverse-gamma": "candide.priors.normal:NormalInverseGamma",
     "normal-inverse-wishart": "candide.priors.normal:NormalInverseWishart",
-    "class prior": "candide.specs.bound:ClassPrior",
+    "class prior": "candide.specs.class_prior:ClassPrior",
     **COLUMN_FAMILIES,
     "table family": "candide.families.table:TableFamily",
     "wanted": "candide.families.table:ColumnSpec",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...exceptions import InputError, MissingPackage, ParameterError
-from ..database import DatabaseUri, is_database_uri, parse_database_uri
+from ..database_reader import DatabaseUri, is_database_uri, parse_database_uri
 from ..duckdb_engine import extension_settings, identifier
 from .dialects import ROWS, Database, DuckDB, Postgres, Sqlite, explained
 
