@@ -210,6 +210,7 @@ def test_types_of_columns(tmp_path: Path) -> None:
         ("class", "str", "label", "the labels of training"),
     ]
     assert "how columns are read" in done("show", model).out
+    assert "NaiveBayes()" in done("compare", source, "--type", "soil=category", "--json", "-q").out
     lines = tmp_path / "soil.jsonl"
     lines.write_text('{"soil": 7, "wet": 1}\n{"soil": "9", "wet": 0}\n')
     predicted = [

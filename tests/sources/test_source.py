@@ -223,9 +223,9 @@ def test_the_first_file_decides(tmp_path: Path) -> None:
         candide.read(numbers, texts).to_table()
 
 
-def test_models_tell_the_types_of_text_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("short_sample")
+def test_models_tell_the_types_of_text_files(tmp_path: Path) -> None:
     """What only later rows show is read as in training, and not by what the first rows look like."""
-    monkeypatch.setattr("candide.sources.csv_dialect._TYPE_ROWS", 500)
     model = NaiveBayes(stacking=None, calibrate=None).fit({"code": ["12", "A1"] * 9, "x": [1, 2] * 9}, [0, 1] * 9)
     path = write(tmp_path / "a.csv", "code,x,y\n" + "12,1,0\n" * 2_000 + "A1,2.5,1\n")
     source = candide.read(path, label="y")

@@ -29,6 +29,7 @@ def compare(
     label: options.Label = None,
     text: options.Text = None,
     columns: options.Columns = None,
+    types: options.Types = None,
     refine: Annotated[bool, typer.Option("--refine", help="Texts: the refined model too.")] = False,
     weight: options.Weight = None,
     *,
@@ -36,31 +37,32 @@ def compare(
     shared: options.Shared,
 ) -> None:
     """Train candidate models on a source, and compare them on rows left out. Writes nothing."""
-    from .options import names_of
+    from .options import names_of, types_of
     from .reading import say_bad_rows
 
     session = shared.session
     roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
-    with reading.opened(sources, shared.threads, **roles) as source:
+    declared = types_of(types)
+    with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
         assert source.roles is not None
-        found = _compared(source, candidates(source.roles.text is not None, refine), session)
+        found = _compared(source, candidates(source.roles.text is not None, refine, declared), session)
         say_bad_rows(source, session)
     best_first = dict(sorted(found.items(), key=lambda item: item[1]["log_loss"]))
     session.answer(best_first, _as_picture(best_first))
 
 
-def candidates(of_texts: bool, refine: bool) -> dict[str, Spec]:
-    """Models by what people call them."""
+def candidates(of_texts: bool, refine: bool, types: dict[str, str] | None = None) -> dict[str, Spec]:
+    """Models by what people call them; ``types``: those of columns that are declared."""
     from ..specs.table import TableSpec
     from ..specs.text import TextSpec
 
     if not of_texts:
         return {
-            "NaiveBayes()": TableSpec(),
-            "NaiveBayes(order=0), columns weighed, no pairs": TableSpec(order=0),
-            "NaiveBayes(stacking=None), plain naive Bayes": TableSpec(stacking=None),
+            "NaiveBayes()": TableSpec(schema=types),
+            "NaiveBayes(order=0), columns weighed, no pairs": TableSpec(schema=types, order=0),
+            "NaiveBayes(stacking=None), plain naive Bayes": TableSpec(schema=types, stacking=None),
             "NaiveBayes({'numbers': 'gaussian'}, stacking=None)": TableSpec(
-                columns={"numbers": "gaussian"}, stacking=None
+                columns={"numbers": "gaussian"}, schema=types, stacking=None
             ),
         }
     plain: dict[str, Any] = {"alpha": "loo", "calibrate": "temperature"}

@@ -146,7 +146,7 @@ def _reject_fractions(floats: Array, labels: Any) -> None:
 
 
 def warn_if_continuous(classes: Array) -> None:
-    """Warn if many classes are floats: they are more likely measurements than labels.
+    """Warn if many classes are floats, or texts of floats: they are more likely measurements than labels.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
@@ -155,16 +155,23 @@ def warn_if_continuous(classes: Array) -> None:
     >>> print(str(found[0].message).partition(";")[0])
     y holds 72 different floating-point numbers (0.0, 1.0, 2.0, …), and each becomes a class
     """
-    if classes.dtype.kind not in "fO" or len(classes) <= _MAX_FLOAT_CLASSES:
+    if classes.dtype.kind not in "fOU" or len(classes) <= _MAX_FLOAT_CLASSES:
         return
     labels = classes.tolist()
-    if not all(isinstance(label, float) for label in labels):
+    if not all(isinstance(label, float) or _is_decimal_text(label) for label in labels):
         return
     warn(
         f"y holds {len(labels)} different floating-point numbers ({', '.join(map(repr, labels[:3]))}, …), and each "
         "becomes a class; if they are measurements, pass ranges of them as labels; if they are labels, pass integers "
         "or texts"
     )
+
+
+def _is_decimal_text(label: Any) -> bool:
+    """Return whether a label is a text such as '31.5', which text formats have for a number."""
+    from .conversion import is_number_text
+
+    return isinstance(label, str) and "." in label and is_number_text(label)
 
 
 def _check_objects(labels: list[Any]) -> None:
