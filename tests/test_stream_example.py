@@ -56,6 +56,7 @@ def test_what_does_not_change_is_not_warned_of(stream: ModuleType, capsys: Any) 
     assert warned(capsys.readouterr().out) == []
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_as_if_nothing_had_been(stream: ModuleType, tmp_path: Path, capsys: Any) -> None:
     """Killed while it waits in the middle of a line, after the warning and after its last checkpoint."""
     lines = as_lines(stream.made(1000, 450))

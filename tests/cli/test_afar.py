@@ -54,6 +54,7 @@ def test_options_that_a_cluster_does_not_heed(options: tuple[str, ...], message:
     assert message in ran.err
 
 
+@pytest.mark.dask
 def test_predictions_stay_on_a_cluster(tmp_path: Path) -> None:
     done("train", MESSAGES, "-o", tmp_path / "m.candide", "--model", "multinomial", "-q")
     ran = run("predict", tmp_path / "m.candide", f"dask:{MESSAGES}")

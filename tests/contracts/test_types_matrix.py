@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from data.type_matrix import CASES, FORMATS, LABELS, PLAIN, outcome, pandas_frame, postgres_rows, read_tables, table_of
+from tiers import fast
 
 from candide import NaiveBayes
 from candide.exceptions import InputError
@@ -30,7 +31,7 @@ def check(format: str, name: str, folder: Path) -> None:
     assert outcome(name, partial(FORMATS[format], folder=folder)) == PAGE[format][name], name
 
 
-@pytest.mark.parametrize("format", FAST)
+@pytest.mark.parametrize("format", fast(["pandas", "Parquet", "SQLite (fit_sql)"], FAST))
 def test_all_columns(format: str, tmp_path: Path) -> None:
     for number, name in enumerate(CASES):
         check(format, name, tmp_path / str(number))

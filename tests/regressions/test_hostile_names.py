@@ -87,7 +87,9 @@ def test_classify_is_one_line_an_answer(text_model: Path, table_model: Path) -> 
     assert [json.loads(line)["prediction"] for line in as_json.splitlines()] == [SPAM, HAM]
 
 
-@pytest.mark.parametrize("as_json", [False, True], ids=["people", "json"])
+@pytest.mark.parametrize(
+    "as_json", [pytest.param(False, id="people"), pytest.param(True, marks=pytest.mark.slow, id="json")]
+)
 def test_every_command_that_shows(
     text_model: Path, table_model: Path, texts: Path, table: Path, tmp_path: Path, as_json: bool
 ) -> None:
