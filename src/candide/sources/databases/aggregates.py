@@ -55,7 +55,7 @@ class Extent(NamedTuple):
 
 
 def extents(query: Query, names: Sequence[str]) -> dict[str, Extent]:
-    """Between what the numbers of the columns lie."""
+    """Return the range of the numbers of each column."""
     found = {}
     for some in _some(names):
         (answer,) = query.ask(_each(len(some), _ENDS), f"FROM {query.numbers(some)}").to_pylist()
@@ -68,7 +68,7 @@ def extents(query: Query, names: Sequence[str]) -> dict[str, Extent]:
 def counts(
     query: Query, names: Sequence[str], classes: Classes, threshold: float | None, *, presence: bool
 ) -> dict[str, Counts]:
-    """Weighted sums of the columns or, with a threshold, the weight of the cells above it."""
+    """Return weighted sums of the columns or, with a threshold, the weight of the cells above it."""
     total = "SUM(r.w * r.x{j})"
     if threshold is not None:
         total = f"SUM(CASE WHEN r.x{{j}} > {query.database.literal(threshold)} THEN r.w ELSE 0 END)"
@@ -82,7 +82,7 @@ def counts(
 
 
 def moments(query: Query, names: Sequence[str], classes: Classes) -> dict[str, Moments]:
-    """Weights, means and scatters of the columns."""
+    """Return weights, means and scatters of the columns."""
     at_once = query.roles.weight is None and query.database.has_variances
     made = {}
     for some in _some(names):
@@ -93,7 +93,7 @@ def moments(query: Query, names: Sequence[str], classes: Classes) -> dict[str, M
 
 
 def _beside_means(query: Query, names: Sequence[str]) -> str:
-    """Rows beside the means of their class: a second pass adds up what deviates from them."""
+    """Return SQL for rows joined with the means of their class, from which a second pass adds up deviations."""
     rows = query.numbers(names)
     means = ", ".join(f"{sql} AS {name}" for name, (sql, _) in _each(len(names), _MEAN).items())
     return f"FROM {rows} JOIN (SELECT r.y AS y, {means} FROM {rows} GROUP BY r.y) AS about ON r.y = about.y"
@@ -114,14 +114,14 @@ def _some(names: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _each(n_columns: int, asked: Mapping[str, str]) -> Selected:
-    """What is asked, of each column."""
+    """Return the expressions that are selected for each column."""
     return {f"{what}{j}": (sql.format(j=j), pa.float64()) for j in range(n_columns) for what, sql in asked.items()}
 
 
 def _by_class(
     query: Query, names: Sequence[str], classes: Classes, asked: Mapping[str, str], rows: str
 ) -> Iterator[tuple[str, list[Floats]]]:
-    """What is asked of each column, ``(classes, 1)`` each."""
+    """Yield what is selected for each column, ``(classes, 1)`` each."""
     table = query.ask({"y": ("r.y", query.label[1]), **_each(len(names), asked)}, f"{rows} GROUP BY r.y")
     found = classes.spread(table)
     for j, name in enumerate(names):
@@ -139,7 +139,7 @@ FEW_ROWS = 50_000
 
 
 def in_cells(query: Query, name: str) -> Chunk:
-    """Each pair of class and cell once, with one of its numbers and the weight of all of them.
+    """Return each pair of class and cell once, with one of its numbers and the weight of all of them.
 
     A grid has the smallest shift per binade that keeps to its limit. A binade that is beyond the limit at some shift
     has a larger one in the end, so that numbers of one cell at that shift are of one cell in the grid too, and any of
@@ -160,7 +160,7 @@ def in_cells(query: Query, name: str) -> Chunk:
 
 
 def _cells(query: Query, name: str, shift: int, among: str) -> pa.Table:
-    """The occupied cells; ``x`` is the least number of each, ``high`` the largest."""
+    """Return the occupied cells; ``x`` is the least number of each, ``high`` the largest."""
     number = query.number(name)
     selected: Selected = {
         "y": query.label,
@@ -177,7 +177,7 @@ def _binades(numbers: Floats) -> Keys:
 
 
 def _open_binades(least: Floats, most: Floats, shift: int) -> Keys:
-    """Binades that must be looked at with more bits: within the limit, with a cell that holds several numbers."""
+    """Return binades that must be counted with more bits: within the limit, with a cell that holds several numbers."""
     known = ~np.isnan(least)
     cells, place = np.unique(keys_of(least[known]) >> np.uint64(shift), return_inverse=True)
     low, high = np.full(len(cells), np.inf), np.full(len(cells), -np.inf)
@@ -191,7 +191,7 @@ def _open_binades(least: Floats, most: Floats, shift: int) -> Keys:
 
 
 def _within(query: Query, name: str, occupied: Keys, wanted: Keys) -> str:
-    """Whether a number is of one of the wanted binades: as few ranges as those between them allow."""
+    """Return SQL for whether a number is in one of the wanted binades, as few ranges as possible."""
     is_wanted = np.isin(occupied, wanted)
     begins, ends = (np.flatnonzero(is_wanted & ~np.roll(np.append(is_wanted, False), by)[:-1]) for by in (1, -1))
     low, high = cell_bounds(occupied << np.uint64(_MANTISSA_BITS), np.full(len(occupied), _MANTISSA_BITS))

@@ -32,7 +32,7 @@ _PLAIN_NAME = re.compile(r'(\w+|"[^"]+")(\.(\w+|"[^"]+"))*')
 def connected(
     connection: Any, query: Any, dialect: str | None, extensions: bool = False
 ) -> Iterator[tuple[Database, str]]:
-    """A database, and what may stand after FROM; ``extensions``: whether a DuckDB that is opened may install some."""
+    """Return a database and a FROM clause; ``extensions``: whether a DuckDB that is opened may install some."""
     connection, query, relation = _unwrapped(connection, query)
     if relation is not None:
         yield DuckDB(None, relation), ROWS
@@ -44,7 +44,7 @@ def connected(
 
 
 def _unwrapped(connection: Any, query: Any) -> tuple[Any, Any, Any]:
-    """Connection, SQL and relation of a lazy table, which knows where it is."""
+    """Return connection, SQL and relation of a lazy table, which knows its connection."""
     if hasattr(query, "to_native"):  # of narwhals
         query = query.to_native()
     if hasattr(query, "sql_query") and hasattr(query, "query"):
@@ -61,7 +61,7 @@ def _unwrapped(connection: Any, query: Any) -> tuple[Any, Any, Any]:
 
 
 def _source(query: str | None) -> str:
-    """What may stand after FROM."""
+    """Return a FROM clause."""
     if query is None or not query.strip():
         raise ParameterError("query is empty; pass SQL such as 'SELECT * FROM orders', or the name of a table")
     if _QUERY.match(query):
@@ -84,7 +84,7 @@ def _recognised(connection: Any, dialect: str | None) -> Database:
 
 @contextmanager
 def _opened(address: str | None, extensions: bool) -> Iterator[tuple[Database, str | None]]:
-    """The database of an address, and the table that it names; DuckDB, to read files, without one."""
+    """Return the database of an address and the table that it names; without an address, DuckDB to read files."""
     if address is not None and not is_database_uri(address):
         raise ParameterError(
             f"connection is {address!r}; an address begins with sqlite:, duckdb: or postgres:, as in 'sqlite:shop.db'"

@@ -21,7 +21,7 @@ _ADVICE = "check the names in the query, and that it may be read"
 
 
 class Database(ABC):
-    """A connection, and the SQL of its kind."""
+    """A connection, and its SQL dialect."""
 
     #: What a double is called.
     double: ClassVar[str]
@@ -32,37 +32,37 @@ class Database(ABC):
 
     @abstractmethod
     def schema(self, source: str) -> pa.Schema:
-        """Names and types of the columns of what may stand after FROM."""
+        """Return the names and types of the columns of a FROM clause."""
 
     @abstractmethod
     def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
-        """The rows of a query, a few at a time; ``many``: too many to be fetched at once."""
+        """Yield the rows of a query in batches; ``many``: too many to be fetched at once."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """All queries inside see the same rows; afterwards the connection is as it was."""
+        """Return a context in which all queries see the same rows; it leaves the connection as it was."""
         return nullcontext()
 
     def cell(self, column: str, kind: pa.DataType) -> str:
-        """A column as it is fetched and told apart."""
+        """Return SQL for a column as it is fetched and grouped."""
         return column if not _is_text(kind) else f"CAST({column} AS TEXT) COLLATE {self.bytewise}"
 
     def number(self, column: str, kind: pa.DataType) -> str:
-        """A column of numbers or booleans as doubles, without NaN."""
+        """Return SQL for a column of numbers or booleans as doubles, without NaN."""
         return f"NULLIF(CAST({column} AS {self.double}), {self.literal(float('nan'))})"
 
     def literal(self, number: float) -> str:
-        """A double."""
+        """Return SQL for a double."""
         return f"CAST('{number!r}' AS {self.double})"
 
     def leading_bits(self, number: str, shift: int) -> str | None:
-        """What doubles share that differ in their last bits alone, which are whole bytes, and 0.0 and -0.0.
+        """Return SQL for the leading bits of doubles, without ``shift`` last bits (whole bytes); 0.0 and -0.0 are one.
 
         None if there is no way to it, or a slower one than to all numbers.
         """
         return None
 
     def row_hash(self, cells: list[str]) -> str | None:
-        """A whole number below 2^32 that depends on the row alone, to pick rows by; None if all may come here."""
+        """Return SQL for a hash of the row below 2^32, by which rows are sampled; None if all rows may be fetched."""
         return None
 
     @staticmethod
@@ -76,7 +76,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 @contextmanager
 def explained(sql: str) -> Iterator[None]:
-    """Errors of a database as ours, whatever driver it has."""
+    """Turn errors of a database into a ``SourceError``, whatever driver it has."""
     try:
         yield
     except CandideError:
@@ -94,7 +94,7 @@ _FETCHED = 10_000
 
 
 def _fetched(cursor: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of a cursor, some at a time."""
+    """Yield the rows of a cursor in batches."""
     while rows := cursor.fetchmany(_FETCHED):
         columns = zip(*rows, strict=True)
         arrays = [_to_array(list(cells), field) for cells, field in zip(columns, schema, strict=True)]
@@ -112,7 +112,7 @@ def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
 
 
 def _plain(cells: list[Any], kind: pa.DataType) -> list[Any]:
-    """Decimals as doubles, texts of dates as dates, and what is to be text as text: Arrow does none of it."""
+    """Return decimals as doubles, texts of dates as dates, and cells of a text column as texts, unlike Arrow."""
     if pa.types.is_floating(kind):
         return [None if cell is None else float(cell) for cell in cells]
     if pa.types.is_string(kind):
@@ -136,7 +136,7 @@ _BATCH_ROWS = 1 << 13
 
 
 class DuckDB(Database):
-    """A connection of DuckDB, or a relation, which has one inside."""
+    """A connection or a relation of DuckDB."""
 
     double: ClassVar[str] = "DOUBLE"
 
@@ -175,7 +175,7 @@ class DuckDB(Database):
                 self._connection.rollback()
 
     def _is_within_transaction(self) -> bool:
-        """Whether two queries are of one transaction."""
+        """Return whether two queries are in one transaction."""
         one, other = (self._connection.sql("SELECT txid_current()").fetchall() for _ in range(2))
         return bool(one == other)
 
@@ -253,7 +253,7 @@ class Postgres(Database):
 
 
 def _tuples(cursor: Any) -> Any:
-    """Rows as tuples, whatever the user likes."""
+    """Return rows as tuples, whatever row factory the connection has."""
     return tuple
 
 
@@ -323,7 +323,7 @@ class Sqlite(Database):
 
 
 def _sqlite_type(least: int | None, most: int | None) -> pa.DataType:
-    """The type that holds cells from one rank to another."""
+    """Return the type that holds cells from one rank to another."""
     if most is None or most <= 2:
         return pa.int64() if most == 1 else pa.float64()
     return pa.binary() if least == most == 3 else pa.string()

@@ -27,7 +27,7 @@ Selected = Mapping[str, tuple[str, pa.DataType]]
 
 @dataclass(frozen=True)
 class Query:
-    """What stands after FROM, with its columns and what they are for."""
+    """A FROM clause, with its columns and their roles."""
 
     database: Database
     source: str
@@ -47,30 +47,30 @@ class Query:
         return f"t.{self.database.quoted(name)}"
 
     def cell(self, name: str) -> tuple[str, pa.DataType]:
-        """A column as it is, and its type."""
+        """Return SQL for a column as it is, and its type."""
         kind = self.types.field(name).type
         return self.database.cell(self.column(name), kind), kind
 
     def is_number(self, name: str) -> bool:
-        """Whether a column holds numbers or booleans."""
+        """Return whether a column holds numbers or booleans."""
         kind = self.types.field(name).type
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 
     def number(self, name: str) -> str:
-        """A column of numbers as doubles; NULL where they are missing."""
+        """Return SQL for a column of numbers as doubles; NULL where they are missing."""
         return self.database.number(self.column(name), self.schema.field(name).type)
 
     def is_known(self, name: str) -> str:
-        """Whether a cell holds something."""
+        """Return SQL for whether a cell is not missing."""
         return f"{self.number(name) if self.is_number(name) else self.column(name)} IS NOT NULL"
 
     def leading_bits(self, name: str, shift: int) -> str | None:
-        """What the numbers of a column share that differ in their last bits alone; None if these are all wanted."""
+        """Return SQL for the leading bits of a column of numbers; None if the database cannot compute them."""
         return self.database.leading_bits(self.number(name), shift) if self.is_number(name) else None
 
     @property
     def label(self) -> tuple[str, pa.DataType]:
-        """The class; NULL where it is missing."""
+        """SQL for the class; NULL where it is missing."""
         kind = self.types.field(self.roles.label).type
         if pa.types.is_floating(kind):  # NaN is no class
             return self.number(self.roles.label), pa.float64()
@@ -78,14 +78,14 @@ class Query:
 
     @property
     def weight(self) -> str:
-        """What a row weighs."""
+        """SQL for the weight of a row."""
         if self.roles.weight is None:
             return self.database.literal(1.0)
         return self.number(self.roles.weight)
 
     @property
     def total_weight(self) -> tuple[str, pa.DataType]:
-        """What the rows of a group weigh."""
+        """SQL for the weight of the rows of a group."""
         return ("COUNT(*)" if self.roles.weight is None else f"SUM({self.weight})"), pa.float64()
 
     @property
@@ -94,16 +94,16 @@ class Query:
 
     @property
     def rows(self) -> str:
-        """Those that count: with a label, and a weight."""
+        """SQL for the rows that have a label and a weight."""
         return f"{self.everything} WHERE {self._counts}"
 
     def numbers(self, names: Sequence[str]) -> str:
-        """The same as ``r``, with the class y, the weight w, and columns of numbers x0, x1, …"""
+        """Return SQL for these rows as ``r``, with the class y, the weight w, and columns of numbers x0, x1, …"""
         listed = "".join(f", {self.number(name)} AS x{j}" for j, name in enumerate(names))
         return f"(SELECT {self.label[0]} AS y, {self.weight} AS w{listed} {self.rows}) AS r"
 
     def rows_beside(self, sums: Selected) -> str:
-        """The same, each beside sums over the rows of its class, which are called ``about``."""
+        """Return SQL for these rows joined with sums over the rows of their class, which are called ``about``."""
         inner, _ = self._sql({"y": self.label, **sums}, f"{self.rows} GROUP BY {self.label[0]}")
         return f"{self.everything} JOIN ({inner}) AS about ON {self.label[0]} = about.y WHERE {self._counts}"
 
@@ -114,16 +114,16 @@ class Query:
 
     @property
     def cells(self) -> Selected:
-        """All columns that are asked for."""
+        """All columns that are read."""
         return {name: self.cell(name) for name in needed(self.roles)}
 
     def ask(self, selected: Selected, rest: str) -> pa.Table:
-        """A short answer."""
+        """Return the result of a query with few rows."""
         sql, schema = self._sql(selected, rest)
         return pa.Table.from_batches(list(self.database.answer(sql, schema, many=False)), schema)
 
     def stream(self, selected: Selected, rest: str) -> Iterator[Any]:
-        """A long answer, batch by batch."""
+        """Yield the result of a query with many rows, in batches."""
         return self.database.answer(*self._sql(selected, rest), many=True)
 
     def _sql(self, selected: Selected, rest: str) -> tuple[str, pa.Schema]:
@@ -151,7 +151,7 @@ ANSWER = Roles("y", None, ("x",), "w")
 
 
 def distinct(query: Query, name: str, most: int | None = None) -> Chunk | None:
-    """Each pair of class and cell once, with its weight; None if there are more than ``most``."""
+    """Return each pair of class and cell once, with its weight; None if there are more than ``most``."""
     selected: Selected = {"y": query.label, "x": query.cell(name), "w": query.total_weight}
     limit = "" if most is None else f" LIMIT {most + 1}"
     table = query.ask(selected, f"{query.rows} GROUP BY {query.label[0]}, {query.cell(name)[0]}{limit}")
@@ -159,12 +159,12 @@ def distinct(query: Query, name: str, most: int | None = None) -> Chunk | None:
 
 
 def as_chunk(table: pa.Table, name: str) -> Chunk:
-    """An answer about a column, under its own name."""
+    """Return the result of a query about a column, under its own name."""
     return _renamed_chunk(table.combine_chunks().to_batches()[0], ANSWER, [name])
 
 
 def cell_by_cell(query: Query, names: Sequence[str], group_bytes: int) -> Iterator[Chunk]:
-    """All rows, of some columns."""
+    """Yield all rows of some columns."""
     cells = {f"x{j}": query.cell(name) for j, name in enumerate(names)}
     heavy = {} if query.roles.weight is None else {"w": (query.weight, pa.float64())}
     roles = Roles("y", None, tuple(cells), "w" if heavy else None)
@@ -173,7 +173,7 @@ def cell_by_cell(query: Query, names: Sequence[str], group_bytes: int) -> Iterat
 
 
 def row_by_row(query: Query, group_bytes: int, rest: str | None = None) -> Iterator[Chunk]:
-    """All rows, or some, of all columns that are learned from."""
+    """Yield all rows, or some, of all columns that are learned from."""
     for batch in Groups(group_bytes).of(query.stream(query.cells, rest or query.rows)):
         rows = labelled_cells(batch, query.roles)
         yield Chunk(rows.X, rows.y, rows.weight)
@@ -196,7 +196,7 @@ _SUMS = {
 
 @dataclass(frozen=True)
 class Classes:
-    """In order, with sums over the rows of each."""
+    """The classes in order, with sums over the rows of each."""
 
     index: Index
     n_rows: Array
@@ -206,7 +206,7 @@ class Classes:
 
     @classmethod
     def of(cls, query: Query) -> Classes:
-        """Those whose rows weigh something."""
+        """Return the classes whose rows have a weight."""
         sums = {name: (sql.format(w=query.weight), pa.float64()) for name, sql in _SUMS.items()}
         table = query.ask({"y": query.label, **sums}, f"{query.everything} GROUP BY {query.label[0]}")
         n_without_label = sum(table.filter(table["y"].is_null())["n"].to_pylist())
@@ -221,7 +221,7 @@ class Classes:
         return cls(index, n_rows, weight, squares, int(n_without_label))
 
     def spread(self, table: pa.Table) -> dict[str, Floats]:
-        """The numbers of an answer that has a row for each class, in their order, ``(classes, 1)``; for none, 0."""
+        """Return the numbers of a result with a row for each class, in their order, ``(classes, 1)``; 0 for no row."""
         index, places = _placed(table)
         order = np.argsort(index.positions_in(self.index)[places])
         return {
@@ -230,7 +230,7 @@ class Classes:
 
 
 def _placed(table: pa.Table) -> tuple[Index, Array]:
-    """The classes of an answer, and of each row where its class stands among them."""
+    """Return the classes of a result, and the position of the class of each row."""
     rows = labelled_cells(table.combine_chunks().to_batches()[0], ANSWER._replace(columns=(), weight=None))
     return read_labels(rows.y, rows.n_rows, Kernels())
 

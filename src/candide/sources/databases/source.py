@@ -121,21 +121,21 @@ class DatabaseSource(DistributedSource):
 
 
 def can_count(family: Any) -> bool:
-    """Whether the sums of a family are those of its columns, one by one."""
+    """Return whether the sums of a family are those of its columns, one by one."""
     if isinstance(family, TableFamily):
         return not family.blocks
     return isinstance(family, (Gaussian, Categorical, *_COUNTS))
 
 
 class Counting:
-    """Counts the columns of a query as a model does; ``head``: some of the rows."""
+    """Counts the columns of a query in the database; ``head``: some of the rows."""
 
     def __init__(self, query: Query, classes: Classes, model: Model, head: pa.Table, group_bytes: int) -> None:
         self._query, self._classes, self._model, self._head = query, classes, model, head
         self._group_bytes = group_bytes
 
     def state(self) -> State:
-        """The sums of all rows; none is kept."""
+        """Return the state of all rows, without a sample."""
         family: Any = self._model.classifier.bound_spec.family
         names, classes = self._query.roles.columns, self._classes
         if isinstance(family, TableFamily):
@@ -152,7 +152,7 @@ class Counting:
     # Numbers of one family.
 
     def _numbers(self, family: Any) -> dict[str, Any]:
-        """By sums, but for columns that are no numbers in the database, or of very large or small ones."""
+        """Count columns by sums, except those that are no numbers in the database, or very large or small ones."""
         names = [name for name in self._query.roles.columns if self._query.is_number(name)]
         found = extents(self._query, names)
         self._refuse(family, found)
@@ -166,7 +166,7 @@ class Counting:
         return dict(counts(self._query, names, self._classes, family.threshold if on_off else None, presence=on_off))
 
     def _refuse(self, family: Any, found: dict[str, Extent]) -> None:
-        """What a family refuses of numbers, it refuses of the least and the largest of them."""
+        """Raise the error of the family for the least and the largest number of a column."""
         if not found:
             return
         columns = Dense.of(tuple(np.array(extent[:2]) for extent in found.values()), tuple(found))
@@ -176,7 +176,7 @@ class Counting:
     # Tables.
 
     def _table(self, family: TableFamily) -> dict[str, Any]:
-        """By values; columns of many numbers in cells of their bits, if the database can; all others row by row."""
+        """Count columns by values, those of many numbers in cells if the database can, all others row by row."""
         kinds = dict(zip(family.names, self._model.state.statistics.kinds, strict=True))
         names = self._query.roles.columns
         tried = {name: self._by_value(name, self._most(name, kinds[name])) for name in names}
@@ -185,7 +185,7 @@ class Counting:
         return made | self._by_row([name for name in names if name not in made])
 
     def _most(self, name: str, kind: str) -> int | None:
-        """How many values of a column are fetched; None: all there are."""
+        """Return how many values of a column are fetched at most; None for all."""
         if kind == "text":
             return 0
         if kind != "number" or self._classes.n_rows.sum() <= MOST_VALUES:
@@ -195,7 +195,7 @@ class Counting:
         return 0 if looks_continuous else MOST_VALUES
 
     def _in_cells(self, names: list[str]) -> dict[str, Any]:
-        """Columns of numbers, as far as there is a way to their bits, and none is very large or small."""
+        """Count columns of numbers whose bits the database can compute, and which are not very large or small."""
         found = extents(self._query, [name for name in names if self._query.leading_bits(name, 0) is not None])
         exact = moments(self._query, [name for name in found if found[name].is_moderate], self._classes)
         cells = {name: self._counted([in_cells(self._query, name)]) for name in exact}
@@ -204,12 +204,12 @@ class Counting:
     # Cells that are fetched.
 
     def _by_value(self, name: str, most: int | None = None) -> Any:
-        """None if a column has more values than ``most``."""
+        """Return None if a column has more values than ``most``."""
         chunk = None if most == 0 else distinct(self._query, name, most)
         return None if chunk is None else self._counted([chunk])
 
     def _by_row(self, names: list[str]) -> dict[str, Any]:
-        """In one pass, but for dates, each of which makes several columns."""
+        """Count columns in one pass, except for dates, each of which makes several columns."""
         dates = [name for name in names if pa.types.is_temporal(self._query.types.field(name).type)]
         others = [name for name in names if name not in dates]
         made = {name: self._streamed([name]) for name in dates}
@@ -243,7 +243,7 @@ class SummarizeColumns(Summarize):
 
 @contextmanager
 def _of_an_answer() -> Iterator[None]:
-    """Rows in errors are not those of the table."""
+    """Say in errors that their rows are those of a query result."""
     try:
         yield
     except InputError as error:
