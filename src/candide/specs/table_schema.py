@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -194,7 +194,7 @@ class TableSchema(Schema):
         if known.kind in ("boolean", "date") and kind in ("number", "missing"):
             return known
         if name not in self.types and kind == "number":
-            kind = _number_type(name, self.names, self.examples)
+            kind = _number_type(name, _parts_of_dates(self.names, self.given), self.examples)
         if kind == "missing":
             return known
         decided = "the first values" if name in self.types and known.kind == "missing" else known.decided
@@ -262,9 +262,14 @@ class TableSchema(Schema):
 _EXAMPLES: dict[str, Any] = {"boolean": False, "date": date(1970, 1, 1)}
 
 
-def _number_type(name: Any, names: tuple[Any, ...], examples: Mapping[Any, Any]) -> str:
-    """Return the type of a column that is counted as a number."""
-    if has_date_parts(name, dict.fromkeys(names)):
+def _parts_of_dates(names: tuple[Any, ...], given: Sequence[Any] | None) -> dict[Any, None]:
+    """Return the names of columns that were made of dates: a table may have a column that is called like one."""
+    return dict.fromkeys(name for name in names if given is None or name not in given)
+
+
+def _number_type(name: Any, made: Mapping[Any, Any], examples: Mapping[Any, Any]) -> str:
+    """Return the type of a column that is counted as a number; ``made``: names of columns that were made of dates."""
+    if has_date_parts(name, made):
         return "date"
     return "boolean" if isinstance(examples.get(name), bool) else "number"
 
@@ -275,6 +280,7 @@ def _decided_types(
 ) -> dict[Any, ColumnType]:  # fmt: skip
     """Return the types of the columns of the first table, and how they were decided."""
     storage, made = storage_types(X), {column.name: column for column in data.columns}
+    of_dates = _parts_of_dates(data.names, column_names(X))
     asked = {name: column_spec.family for name, column_spec in zip(data.names, column_specs, strict=True)}
     types = {}
     for name in storage:
@@ -283,12 +289,12 @@ def _decided_types(
             types[name] = ColumnType(kind if declared[name].kind == "str" else declared[name].kind, DECLARED)
         elif kind == "category" and asked[name] in _NAMES:
             types[name] = ColumnType(kind, f"columns={{{name!r}: {asked[name]!r}}}")
-        elif kind in ("number", "missing") and has_date_parts(name, made):
+        elif kind in ("number", "missing") and has_date_parts(name, of_dates):
             types[name] = ColumnType("date", storage[name])
         elif kind == "category" and storage[name].endswith("object") and is_mixed(column_values(X, name)):
             types[name] = ColumnType(kind, MIXED)
         else:
-            found = _number_type(name, data.names, examples) if kind == "number" else kind
+            found = _number_type(name, of_dates, examples) if kind == "number" else kind
             types[name] = ColumnType(found, storage[name])
     return types
 

@@ -58,6 +58,7 @@ class Sample:
     until nothing of a class is left. Rows of one group share the upper half of their hashes (``grouped``), so that a
     group is kept as a whole, but for the one that a threshold divides.
 
+    >>> from candide.kernels.layouts import Dense
     >>> X = Dense.of(np.array([[1.0, 0.0], [1.0, 0.0], [2.0, 3.0]]))
     >>> sample = Sample.of(X, np.array([0, 0, 0]), None, n_classes=1, budget=1000)
     >>> sample.data.floats(), sample.multiplicity
