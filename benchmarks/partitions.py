@@ -27,7 +27,7 @@ import candide
 from candide.model.accumulator import PartialState, merge_partial_states
 from candide.model.source import Chunk
 from candide.model.train import Summarize, train
-from candide.sources.distributed import DistributedSource
+from candide.sources.engine_source import EngineSource
 
 from .markdown import heading, line
 from .partitions_data import Tables, Texts
@@ -69,7 +69,7 @@ class Level(NamedTuple):
     seconds: list[float]  # of each task: to read, to add, to write
 
 
-class Cluster(DistributedSource):
+class Cluster(EngineSource):
     """Rows in many partitions, as a cluster shows them to a learner; sums are files, one for each attempt at them."""
 
     sent = 0  # bytes of the learner that goes to every worker

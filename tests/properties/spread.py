@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from candide.model.accumulator import PartialState, merge_partial_states
 from candide.model.source import Chunk
 from candide.model.train import Summarize, train
-from candide.sources.distributed import DistributedSource
+from candide.sources.engine_source import EngineSource
 
 from .compare import assert_alike
 from .models import assert_same_model
@@ -28,7 +28,7 @@ def partitions(draw: Any, table: Rows, most: int = 5) -> list[Rows]:
     return [table.take(order[deal[order] == place]) for place in range(most)]
 
 
-class ListedSource(DistributedSource):
+class ListedSource(EngineSource):
     """A cluster whose rows are a list of chunks: what is counted travels as bytes, now and then twice."""
 
     def __init__(self, chunks: list[Any], seed: int) -> None:

@@ -84,8 +84,7 @@ def _compared(source: Source, specs: dict[str, Spec], session: Session) -> dict[
         began = time.perf_counter()
         try:
             with monitored(source, f"learning {name}", session) as monitor:
-                if found:
-                    monitor.unlabeled = lambda n_rows: None  # type: ignore[method-assign]  # said once
+                monitor.tells_unlabeled = not found
                 report = train(spec, source, monitor=monitor).loo
         except CandideError as error:
             session.remark(f"{name}: {error}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from glob import glob
@@ -37,6 +37,7 @@ class CommandMonitor(Monitor):
         checkpoint: CheckpointFile | None, resume: bool,
     ) -> None:  # fmt: skip
         self.passed = passed
+        self.tells_unlabeled = True
         self._session, self._interrupts, self._display = session, interrupts, display
         self._checkpoint, self._resume = checkpoint, resume
         self._training: Training | None = None
@@ -67,10 +68,11 @@ class CommandMonitor(Monitor):
             yield
 
     def unlabeled(self, n_rows: int) -> None:
-        self._session.remark(f"{n_rows:,} rows without a label were left out")
+        if self.tells_unlabeled:
+            self._session.remark(f"{n_rows:,} rows without a label were left out")
 
     def save(self) -> None:
-        """Save a checkpoint of all rows so far, unless nobody knows what of a step was done."""
+        """Save a checkpoint of all rows so far, unless a step was interrupted before its end."""
         if self._checkpoint is not None and self._training is not None and not self._interrupts.cut:
             self._checkpoint.save(self._training)
 
@@ -105,10 +107,17 @@ class FollowedSource(Source):
 
     def __init__(self, source: Source, passed: Pass, unseen: UnseenNotes) -> None:
         self._source, self._passed, self._unseen = source, passed, unseen
-        self.names, self.requested, self.roles = source.names, source.requested, source.roles
+        self.names, self.requested = source.names, source.requested
+
+    @property
+    def roles(self) -> Roles | None:  # type: ignore[override]
+        return self._source.roles
 
     def with_roles(self, roles: Roles) -> FollowedSource:
         return FollowedSource(self._source.with_roles(roles), self._passed, self._unseen)
+
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> FollowedSource:
+        return FollowedSource(self._source.with_types(schema, of_texts=of_texts), self._passed, self._unseen)
 
     def head(self, n: int) -> Chunk:
         return self._source.head(n)
@@ -119,6 +128,10 @@ class FollowedSource(Source):
             yield chunk
             n_unlabeled = self._passed.n_unlabeled + chunk.n_unlabeled
             self._passed.update(self._passed.rows + len(chunk.y) + chunk.n_unlabeled, n_unlabeled)
+
+    def map(self, task: Callable[[Chunk], Any]) -> Iterator[Any]:
+        # Workers of a cluster do not see the progress.
+        return super().map(task) if self._source.is_read_here else self._source.map(task)
 
 
 class CheckpointFile:

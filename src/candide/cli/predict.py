@@ -53,7 +53,7 @@ def predict(
     """
     from ..data.arrow_batches import cells
     from ..exceptions import ParameterError
-    from ..model.source import roles_for
+    from ..model.source import source_for
     from ..sources import ArrowSource
     from .progress import watched
     from .reading import STDIN, check_stdin, open_model, refuse_source, say_bad_rows, with_absent
@@ -73,7 +73,8 @@ def predict(
                 "predictions of rows on a cluster stay there; read the files here, without dask: or spark:, or predict "
                 "in Python: candide.load(MODEL).predict(frame)"
             )
-        roles = roles_for(fitted, source)
+        source = source_for(fitted, source)
+        roles = source.roles
         assert roles is not None
         answers, unseen = Answers(fitted, proba, abstain), UnseenNotes(fitted, session)
         kept = [] if only else source.names

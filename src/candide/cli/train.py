@@ -97,7 +97,7 @@ def train(
         with monitored(source, "learning", session, saved, resume) as monitor:
             trained = train_model(spec, source, monitor=monitor)
         passed = monitor.passed
-        # A new model takes the place of the one before, whatever is in it: nobody has to wait while it learns.
+        # The file is replaced whatever is in it, so it is locked only while it is written.
         with writing.locked(path, session):
             save_model(trained, path, rows=with_rows)
         if page is not None:
@@ -124,11 +124,12 @@ def _checkpoint(
     from ..sources import ArrowSource
     from .monitor import CheckpointFile
 
-    if not isinstance(source, ArrowSource):
+    if not source.can_resume:
         raise ParameterError(
             "--checkpoint and --resume are for sources that are read here; what a cluster loses, it does again by "
             "itself; leave them out"
         )
+    assert isinstance(source, ArrowSource)
     return CheckpointFile(path, source, spec, every, {"sources": sources, **asdict(reading)})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
@@ -16,7 +17,7 @@ from .evaluation import Evaluation, RowScores
 from .labels import LabelFilter, NoLabels, like_classes
 from .model import Model
 from .source import Chunk, Source, source_for
-from .train import Named, is_void
+from .train import PrefixErrors, has_no_weight
 
 Task = TypeVar("Task", bound="_ModelTask")
 
@@ -70,7 +71,7 @@ def _results(task: _ModelTask, source: Source) -> Iterator[Any]:
 
 
 @dataclass(frozen=True)
-class _ModelTask:
+class _ModelTask(ABC):
     """What is done with the rows of a chunk that have a label. Clusters send it to workers."""
 
     model: Model
@@ -82,20 +83,20 @@ class _ModelTask:
     def __call__(self, chunk: Chunk) -> _Result:
         spec = self.model.spec
         labeled = LabelFilter(spec, learning=False)
-        with Named(chunk.name):
+        with PrefixErrors(chunk.name):
             if chunk.n_unlabeled:
                 labeled.add(chunk.n_unlabeled)
             try:
                 X, y, weight, groups = labeled.drop(*spec.split_label(chunk.X, chunk.y), chunk.weight, chunk.groups)
             except NoLabels as found:
                 return _Result(None, labeled.n_unlabeled + found.n_rows)
-            if chunk.may_be_empty and is_void(y, weight):
+            if chunk.may_be_empty and has_no_weight(y, weight):
                 return _Result(None, labeled.n_unlabeled)
             return _Result(self.apply(X, y, weight, groups), labeled.n_unlabeled)
 
+    @abstractmethod
     def apply(self, X: Any, y: Any, weight: Any, groups: Any) -> Any:
         """Return the result for rows that have a label."""
-        raise NotImplementedError
 
 
 class ScoreRows(_ModelTask):

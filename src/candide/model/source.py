@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -93,6 +93,8 @@ class Source(ABC):
     in_memory: ClassVar[bool] = False
     #: Whether training can go on after so many rows.
     can_resume: ClassVar[bool] = False
+    #: Whether batches are read and counted in this process.
+    is_read_here: ClassVar[bool] = True
 
     @property
     def n_bytes(self) -> int | None:
@@ -105,8 +107,8 @@ class Source(ABC):
         return 0
 
     def with_roles(self, roles: Roles) -> Self:
-        """Return a source with other roles of columns, where columns have names."""
-        raise NotImplementedError
+        """Return a source with other roles of columns; the same where columns have no names."""
+        return self
 
     def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> Self:
         """Return a source that reads some columns as they are declared, where a model could not convert them later.
@@ -177,7 +179,10 @@ def roles_to_learn(spec: Spec, source: Source) -> Roles | None:
     return roles._replace(text=text, columns=(text,))
 
 
-def source_for(model: Model, source: Source, *, labeled: bool = False) -> Source:
+AnySource = TypeVar("AnySource", bound=Source)
+
+
+def source_for(model: Model, source: AnySource, *, labeled: bool = False) -> AnySource:
     """Return another source with the columns that a model reads, and their types; ``labeled``: with labels too."""
     roles = roles_for(model, source, labeled=labeled)
     return source if roles is None else source.with_roles(roles).with_types(model.text_types(), of_texts=True)

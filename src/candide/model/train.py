@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.index import encode
+from ..data.index import Index, encode
 from ..data.labeled_rows import LabeledRows, concatenate_labeled, is_unlabeled, label_array, warn_if_continuous
 from ..exceptions import InputError, warn
 from ..kernels import Kernels
@@ -172,7 +172,7 @@ class Training:
             LabelFilter(self.task.spec).add(part.n_unlabeled)
         if part.state is None:
             return
-        with Named(part.name):
+        with PrefixErrors(part.name):
             self._accumulator.add(part.state)
         main = self._accumulator.main
         assert main is not None
@@ -186,7 +186,7 @@ class Training:
         """Rows and partitions, where there are partitions."""
         return RowCounts(self.n_rows, self.n_unlabeled, len(self._partitions)) if self._partitions else None
 
-    def total(self) -> Any:
+    def total(self) -> State:
         """Return the state of all rows so far."""
         if self._accumulator.main is None:
             if self.n_unlabeled:
@@ -199,7 +199,7 @@ class Training:
         task = self.task
         return Model(task.spec, task.schema, Classifier(task.bound, self.total()))
 
-    def finish(self, declared: Any, more_to_come: bool) -> Model:
+    def finish(self, declared: Index | None, more_to_come: bool) -> Model:
         """Return the model of all rows, with everything fitted that the spec asks for."""
         task, state = self.task, self.total()
         spec, schema, bound = task.spec, task.schema, task.bound
@@ -326,7 +326,7 @@ class Summarize:
     def whole(self, chunks: Iterable[Chunk], partition: int) -> PartialState:
         """Return the state of all chunks of a partition."""
         accumulator, n_rows, n_unlabeled = Accumulator(), 0, 0
-        with Named(f"partition {partition}"):
+        with PrefixErrors(f"partition {partition}"):
             for part in self.parts(chunks):
                 n_rows, n_unlabeled = n_rows + part.n_rows, n_unlabeled + part.n_unlabeled
                 if part.state is not None:
@@ -348,7 +348,7 @@ class Summarize:
             self.is_all_head = True
             return head[1]
         self._head, self.is_all_head = head, False
-        with Named(chunk.name):
+        with PrefixErrors(chunk.name):
             return self._read(chunk)
 
     def _read(self, chunk: Chunk) -> _Encoded:
@@ -364,7 +364,7 @@ class Summarize:
                 raise
             labeled.add(found.n_rows)
         else:
-            if chunk.may_be_empty and is_void(y, weight):
+            if chunk.may_be_empty and has_no_weight(y, weight):
                 n_labeled = len(y)
             else:
                 learned = self.reader()
@@ -389,7 +389,7 @@ class Summarize:
             state = summarize(self.bound, rows, kernels, self.joining)
         except ValueError:
             for one in parts:
-                with Named(one.name):
+                with PrefixErrors(one.name):
                     summarize(self.bound, _rows(one), kernels)
             raise
         return PartialState(state, frozenset(), *counts, parts[0].name)
@@ -400,7 +400,7 @@ def _open(spec: Spec, head: Chunk) -> tuple[_Encoded, Schema]:
     labeled = LabelFilter(spec)
     if head.n_unlabeled:
         labeled.add(head.n_unlabeled)
-    with Named(head.name):
+    with PrefixErrors(head.name):
         X, y, weight, groups = labeled.drop(*spec.split_label(head.X, head.y), head.weight, head.groups)
         schema, data = spec.open(X)
         rows = with_labels(data, as_declared(spec, X, y), weight, groups, Kernels(spec.n_threads))
@@ -423,9 +423,10 @@ def _gather(chunks: Iterable[_Encoded], n_bytes: int) -> Iterator[list[_Encoded]
         size += chunk.n_bytes
         whole = chunk.rows is not None and (is_first or size >= n_bytes)
         is_first = is_first and chunk.rows is None
-        # A generator may fill the same arrays again.
-        copied = whole or chunk.rows is None
-        waiting.append(chunk if copied else chunk._replace(rows=concatenate_labeled([chunk.rows])))  # type: ignore[list-item]
+        if not whole and chunk.rows is not None:
+            # A copy, because a generator may fill the same arrays again.
+            chunk = chunk._replace(rows=concatenate_labeled([chunk.rows]))
+        waiting.append(chunk)
         del chunk, last
         if whole:
             yield waiting
@@ -434,12 +435,12 @@ def _gather(chunks: Iterable[_Encoded], n_bytes: int) -> Iterator[list[_Encoded]
         yield waiting
 
 
-def is_void(y: Any, weight: Any) -> bool:
+def has_no_weight(y: Any, weight: Any) -> bool:
     """Return whether there are no rows, or none with a weight."""
     return y is not None and (not len(y) or (weight is not None and not np.any(np.asarray(weight) != 0)))
 
 
-class Named:
+class PrefixErrors:
     """A context that adds the name of a chunk or partition to errors."""
 
     __slots__ = ("_name",)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from ..exceptions import CandideError, MissingPackage, ParameterError, SourceError
 from ..model.source import RequestedRoles
-from .distributed import DistributedSource
 from .duckdb_engine import first_line
+from .engine_source import EngineSource
 from .file_formats import format_from_suffix
 from .files import expand_path, list_files
 from .role_inference import infer_roles
@@ -272,7 +272,7 @@ _INFERENCE_ROWS = 10_000
 @contextmanager
 def open_cluster(
     engine: str, sources: Sequence[str], requested: RequestedRoles, format: str | None, n_threads: int | None
-) -> Iterator[DistributedSource]:
+) -> Iterator[EngineSource]:
     """Open files or a table on a cluster as a source, which can be used within this context."""
     places = find_places(sources, format, tables=engine == "spark")
     with opened(engine, places, n_threads) as frame:
@@ -280,5 +280,5 @@ def open_cluster(
         module = import_module(f".{engine}", __package__)
         roles = infer_roles(requested, module.first_rows(frame, _INFERENCE_ROWS))
         frame = _with_text_label(engine, frame, places, roles.label)
-        source: DistributedSource = module.open_frame(frame, roles.label, roles.weight)
+        source: EngineSource = module.open_frame(frame, roles.label, roles.weight)
         yield source.with_roles(roles)

@@ -17,7 +17,7 @@ from ..model.accumulator import PartialState, merge_partial_states
 from ..model.model import Model
 from ..model.source import Chunk
 from ..model.train import Summarize
-from .distributed import DistributedSource, check_name, predictions
+from .engine_source import EngineSource, check_name, predictions
 
 # States that one task merges.
 _FAN_IN = 8
@@ -40,7 +40,7 @@ def open_frame(X: Any, y: Any = None, sample_weight: Any = None) -> DaskSource:
     return DaskSource(X, y, sample_weight, Roles(label or "", None, others, weight))
 
 
-class DaskSource(DistributedSource):
+class DaskSource(EngineSource):
     """Rows with labels, partition by partition."""
 
     def __init__(self, X: Any, y: Any, weight: Any, roles: Roles | None) -> None:

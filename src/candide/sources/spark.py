@@ -17,7 +17,7 @@ from ..model.accumulator import PartialState, merge_partial_states
 from ..model.model import Model
 from ..model.source import BATCH_BYTES, Chunk
 from ..model.train import Summarize
-from .distributed import DistributedSource, check_name, prediction_names, predictions
+from .engine_source import EngineSource, check_name, prediction_names, predictions
 
 # States that one worker merges, and bytes of states that the driver takes.
 _FAN_IN = 16
@@ -37,7 +37,7 @@ def open_frame(X: Any, y: Any = None, sample_weight: Any = None) -> SparkSource:
     return SparkSource(X, Roles(y or "", None, others, sample_weight))
 
 
-class SparkSource(DistributedSource):
+class SparkSource(EngineSource):
     """The rows of a data frame that have a label."""
 
     roles: Roles
@@ -111,7 +111,7 @@ def _sql_frame(X: Any) -> Any:
         return X
     if _is_like_pandas(X):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the index is lost, which nobody learns from
+            warnings.simplefilter("ignore")  # that the index is lost, which is no column of the model
             return X.to_spark()
     raise InputError(
         f"X is a {type(X).__name__} of Spark; pass a data frame: an RDD makes one with toDF(), a series with to_frame()"

@@ -272,7 +272,7 @@ class Cells:
     def __init__(self, graph: Graph, names: Array, given: Array | None = None) -> None:
         self._graph, self._names = graph, [str(name) for name in names.tolist()]
         parts = date_columns(self._names)
-        # A date makes further columns, but somebody may have columns of such names too.
+        # A date makes further columns, but the table may have columns of such names too.
         own = set() if given is None else set(map(str, given.tolist()))
         self._dates = {
             j: (date, part) for date, made in parts.items() for j, part in made.items() if self._names[j] not in own

@@ -28,7 +28,7 @@ from ...specs import BoundSpec
 from ...statistics import Sample
 from ...statistics.kept_rows import row_bytes
 from ...statistics.table import TableStatistics, hstack
-from ..distributed import DistributedSource
+from ..engine_source import EngineSource
 from .aggregates import Extent, counts, extents, in_cells, moments
 from .query import Classes, Query, cell_by_cell, distinct, row_by_row
 
@@ -41,7 +41,7 @@ _HEAD = 10_000
 _COUNTS = (Bernoulli, Multinomial, Complement, Poisson)
 
 
-class DatabaseSource(DistributedSource):
+class DatabaseSource(EngineSource):
     """The rows of a query that have a label and a weight."""
 
     def __init__(self, query: Query) -> None:

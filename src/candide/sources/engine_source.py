@@ -15,8 +15,10 @@ from ..model.model import Model
 from ..model.source import Chunk, Source
 
 
-class DistributedSource(Source):
-    """Rows that an engine reads and counts."""
+class EngineSource(Source):
+    """Rows that an engine reads and counts: Dask, Spark or a database."""
+
+    is_read_here = False
 
     def head(self, n: int) -> Chunk:
         """Return first rows; where a column has no value in them, with some rows in which it has one."""
