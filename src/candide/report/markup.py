@@ -39,14 +39,23 @@ def percent(share: float, digits: int = 1) -> str:
 def number(value: float) -> str:
     """Return a number in a short form with thousands separators.
 
-    >>> number(581012.0), number(0.123456), number(2.5e-7), number(float("nan")), number(float("inf"))
-    ('581,012', '0.1235', '2.5e-07', '–', '∞')
+    >>> number(581012.0), number(0.123456), number(0.5), number(2.5e-7), number(float("nan")), number(float("inf"))
+    ('581,012', '0.1235', '0.5', '2.5e-07', '–', '∞')
     """
     if math.isnan(value):
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
+
+
+def fixed(value: float, digits: int = 4) -> str:
+    """Return a number with a fixed number of decimals, for columns of a table.
+
+    >>> fixed(0.07), fixed(12345.678, 2), fixed(float("nan"))
+    ('0.0700', '12,345.68', '–')
+    """
+    return f"{value:,.{digits}f}" if math.isfinite(value) else number(value)
 
 
 def bar(share: float, series: int = 0) -> str:
@@ -70,7 +79,8 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], caption: str
     more = f"<p>… and {len(every) - MAX_ROWS:,} more.</p>" if len(every) > MAX_ROWS else ""
     return (
         f'<div class="wide" tabindex="0" role="group" aria-label="{html.escape(caption)}"><table>'
-        f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}"
+        f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>{more}"
     )
 
 
@@ -87,7 +97,8 @@ def _class(column: Column) -> str:
 def facts(of: dict[str, str], caption: str) -> str:
     """Return a table of names and values, both HTML."""
     body = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in of.items())
-    return f'<div class="wide"><table class="facts"><caption>{caption}</caption><tbody>{body}</tbody></table></div>'
+    head = f"<caption><span>{caption}</span></caption>"
+    return f'<div class="wide"><table class="facts">{head}<tbody>{body}</tbody></table></div>'
 
 
 def track(share: float) -> str:
@@ -105,9 +116,10 @@ def figure(picture: str, caption: str, behind: str = "", legend: str = "") -> st
     return f"<figure>{legend}{picture}<figcaption>{caption}</figcaption>{behind}</figure>"
 
 
-def legend(names: Sequence[str]) -> str:
-    """Return a legend; names are HTML."""
-    entries = "".join(f'<li><span class="key s{i}"></span>{name}</li>' for i, name in enumerate(names))
+def legend(names: Sequence[str], bars: bool = False) -> str:
+    """Return a legend of lines, or of bars; names are HTML."""
+    css = "key box" if bars else "key"
+    entries = "".join(f'<li><span class="{css} s{i}"></span>{name}</li>' for i, name in enumerate(names))
     return f'<ul class="legend">{entries}</ul>'
 
 
