@@ -12,7 +12,7 @@ from ..data.columns import Column, Columns
 from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..estimators.base import BaseNB
 from ..exceptions import InputError, ParameterError
-from ..explain.values import date_columns, written
+from ..explain.terms import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Evaluation

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ...kernels.grid_cells import Keys, cell_bounds, keys_of
+from ...kernels.counting import Keys, cell_bounds, keys_of
 from ...kernels.layouts import Floats
 from ...model.source import Chunk
 from ...statistics import Counts, Moments
