@@ -17,8 +17,7 @@ from ..model.scorer import leaders_only
 from ..model.table import Table, objects
 from ..printable import printable
 from ..stacking.calibration import log_softmax
-from .terms import BITS, Certainty, Kind, Term, joined
-from .tokens import Placed, placed
+from .terms import BITS, Certainty, Kind, Placed, Term, joined, placed
 
 Unit = Literal["bits", "nats"]
 By = Literal["term", "view", "word"]

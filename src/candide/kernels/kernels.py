@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 from ..exceptions import ParameterError
 from .counting import CountingKernels
-from .dependence import DependenceKernels
-from .scoring import LeftOutKernels, ScoringKernels
+from .scoring import DependenceKernels, LeftOutKernels, ScoringKernels
 from .token_bins import TokenBinKernels
 from .tokens import TokenKernels
 

@@ -10,9 +10,9 @@ import numpy as np
 from ...data.columns import Kind
 from ...families.columns.choose import OPTIONS, check_options
 from ...families.table import ColumnSpec, TableFamily
-from ...kernels.dependence import PairTable
 from ...kernels.kernels import single_threaded_blas
 from ...kernels.layouts import Array
+from ...kernels.scoring import PairTable
 from ...stacking.binning import ClippedCoordinates, ColumnBinning, MergedCodes, RankCoordinates, TableBinning
 from ...stacking.covariance import Covariance
 from ...stacking.dependence import OneDependence, TwoDependence
