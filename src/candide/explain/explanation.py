@@ -276,13 +276,12 @@ def _scale(unit: Unit) -> float:
 
 _MOST = 20
 _WIDEST = 24
-# Bits from which a word has a colour, and a strong one.
+# Bits from which a word has a color, and a strong one.
 _LEAST, _STRONG = 0.1, 1.0
-# Blue for, orange against: told apart by all eyes, and by the side of the axis they are on.
-_FOR, _AGAINST = "#0072b2", "#d55e00"
-# The same on the dark or light ground of a terminal.
+# Blue for, orange against, which color-blind readers can tell apart: in HTML, and on dark or light terminals.
+_HTML_FOR, _HTML_AGAINST = "#0072b2", "#d55e00"
 _FOR, _AGAINST = "dodger_blue1", "dark_orange"
-# What is less is shown as 0.00, and says nothing by itself.
+# Smaller contributions would be shown as 0.00.
 _LEAST_SHOWN = 0.005
 
 
@@ -311,15 +310,25 @@ def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = N
 def heading(found: Explanation, of: Any = None, against: Any = None) -> str:
     """The answer in words."""
     if len(found.classes) < 2:
-        return f"{printable(found.answer)}: the model knows no other class"
+        return f"{printable(found.answer)}: the model has no other class"
     first, second = (found.classes.tolist()[place] for place in found.pair(of, against))
     prefix = "" if first == found.answer else f"{first} "
     odds = found.log_odds(first, second)
     return printable(f"{found.answer} ({found.probability:.4f}), {prefix}against {second}: {odds:+.2f} bits")
 
 
+def one_line(found: Explanation, most: int) -> str:
+    """Return the largest contributions in one line, for a cell of a table."""
+    if len(found.classes) < 2:
+        return ""
+    shown, rest = bars(found, most)
+    second = found.classes.tolist()[found.pair()[1]]
+    terms = ", ".join(f"{bar.name} {bar.bits:+.2f}" for bar in [*shown[: most + 1], *([rest] if rest else [])])
+    return printable(f"against {second}: {terms}")
+
+
 def as_text(found: Explanation) -> str:
-    """Plain lines."""
+    """Return plain lines."""
     if len(found.classes) < 2:
         return heading(found)
     shown, rest = bars(found)
@@ -341,11 +350,11 @@ def as_rich(found: Explanation, most: int = _MOST, of: Any = None, against: Any 
     if len(found.classes) > 1:
         shown, rest = bars(found, most, of, against)
         for bar in [*shown, *([rest] if rest else [])]:
-            table.add_row(Text(bar.name), f"{bar.bits:+.2f}", _line(bar.length), style=colour_of(bar.bits))
+            table.add_row(Text(bar.name), f"{bar.bits:+.2f}", _line(bar.length), style=color_of(bar.bits))
     return table
 
 
-def coloured(found: Explanation, column: Any = None, of: Any = None, against: Any = None) -> Any:
+def colored(found: Explanation, column: Any = None, of: Any = None, against: Any = None) -> Any:
     """A text for a terminal, its words colored by their contributions."""
     from rich.text import Text
 
@@ -353,17 +362,17 @@ def coloured(found: Explanation, column: Any = None, of: Any = None, against: An
     for word in found.words(of, against, column=column).words:
         if abs(word.amount) >= _LEAST:
             strong = "bold " if abs(word.amount) >= _STRONG else ""
-            text.stylize(strong + colour_of(word.amount), word.begin, word.end)
+            text.stylize(strong + color_of(word.amount), word.begin, word.end)
     return text
 
 
-def colour_of(bits: float) -> str:
+def color_of(bits: float) -> str:
     """Of a terminal."""
     return _FOR if bits > 0 else _AGAINST if bits < 0 else ""
 
 
 def as_html(found: Explanation) -> str:
-    """A table with bars, for a notebook; it reads without colours too."""
+    """A table with bars, for a notebook; it reads without colors too."""
     head = f"<p><b>{html.escape(heading(found))}</b></p>"
     if len(found.classes) < 2:
         return head
@@ -375,8 +384,8 @@ def as_html(found: Explanation) -> str:
 
 
 def _row(bar: Bar) -> str:
-    colour, width = (_FOR if bar.bits > 0 else _AGAINST), round(120 * abs(bar.length))
-    drawn = f'<div style="background:{colour};height:0.8em;width:{width}px"></div>' if width else ""
+    color, width = (_HTML_FOR if bar.bits > 0 else _HTML_AGAINST), round(120 * abs(bar.length))
+    drawn = f'<div style="background:{color};height:0.8em;width:{width}px"></div>' if width else ""
     return (
         f'<tr><td style="text-align:left">{html.escape(bar.name)}</td>'
         f'<td style="text-align:right">{bar.bits:+.2f}</td><td style="text-align:left">{drawn}</td></tr>'

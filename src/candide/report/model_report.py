@@ -131,7 +131,6 @@ class ModelReport:
             "candide": version("candide"),
             "classes": dict(zip(reported.labels, reported.model.state.rows.tolist(), strict=True)),
             "leave_one_out": None if reported.loo is None else reported.loo.as_dict(),
-            "plain": None if self.training is None or self.training.plain is None else self.training.plain.as_dict(),
             "data": None if given is None else given.report.as_dict(),
             "warnings": [warning._asdict() for warning in self.warnings],
             "columns": None if self.features.table is None else _to_lists(self.features.table),

@@ -78,7 +78,7 @@ _SCHEMA: dict[str, Any] = {
 # Parts of a schema that the first files did not have.
 _OPTIONAL_IN_SCHEMA = {"types"}
 _MEASURES = {
-    "per_class": ("class", "precision", "recall", "f1", "weight"),
+    "per_class": ("class", "precision", "recall", "f1", "auc", "weight"),
     "reliability": ("confidence", "accuracy", "weight"),
     "risk_coverage": ("coverage", "risk"),
 }
@@ -126,13 +126,15 @@ def _check_importance(found: Table | None, n_columns: int) -> None:
 
 
 def _check_report(report: Evaluation | None, n_classes: int) -> None:
-    """Check that the measures of an evaluation, also the optimistic ones, are those of these classes."""
+    """Check that the measures of an evaluation, also the optimistic and the plain ones, are those of these classes."""
     if report is None:
         return
     require(report.confusion.shape == (n_classes, n_classes), "the measures of its evaluation do not match its classes")
     for name, columns in _MEASURES.items():
         found: Table = getattr(report, name)
-        require(list(found) == list(columns), f"the measures of its evaluation have unexpected columns in {name}")
+        # The first files had no auc.
+        known = list(columns), [column for column in columns if column != "auc"]
+        require(list(found) in known, f"the measures of its evaluation have unexpected columns in {name}")
         numbers = [cells for column, cells in found.items() if column != "class"]
         require(
             all(cells.dtype == np.float64 for cells in numbers),
@@ -140,6 +142,7 @@ def _check_report(report: Evaluation | None, n_classes: int) -> None:
         )
     require(report.per_class.n_rows == n_classes, "the measures of its evaluation do not match its classes")
     _check_report(report.optimistic, n_classes)
+    _check_report(report.plain, n_classes)
 
 
 def _check_threads(n_threads: Any) -> None:
