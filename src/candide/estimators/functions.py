@@ -20,21 +20,25 @@ Estimator = TypeVar("Estimator", bound=BaseNB)
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
-    """Return the estimator in a file, of the class that was saved.
+    """Load an estimator from a model file.
 
-    Nothing in a file is ever executed, and everything in it is checked: a file that was cut, changed or made to harm is
-    refused with a ``ModelFileError``.
+    Nothing in a file is executed. Everything is checked: a file that is truncated, damaged or malicious raises a
+    ``ModelFileError``.
 
     Parameters
     ----------
     path : str or Path
         The file.
     mmap : bool, default False
-        By default the model is read into memory: later changes of the file do not matter. Only training rows of more
-        than 4 MB stay in the file, which is kept open, until a method needs them; if they were changed there, that
-        method raises a ``ModelFileError``. With ``mmap=True`` the file is mapped into memory, and several processes
-        share it: it must not be written to while the model is in use. Truncating it ends the process, and overwriting
-        it changes the model. (``save`` does neither: it puts a new file in its place.)
+        By default the model is read into memory, so later changes of the file have no effect. Training rows of more
+        than 4 MB are read when a method needs them; if they have changed in the file, that method raises a
+        ``ModelFileError``. With ``mmap=True`` the file is mapped into memory, which several processes can share. Do not
+        overwrite or truncate it while the model is in use; ``save`` is safe, because it replaces the file.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved, fitted.
 
     Examples
     --------
@@ -48,8 +52,17 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
 
 
 def from_json(text: str) -> Any:
-    """Return the estimator that ``to_json`` or ``candide dump`` wrote, with the checks of ``load``.
+    """Return the estimator in a JSON document that ``to_json`` or ``candide dump`` wrote.
 
+    The document is checked as in ``load``.
+
+    Parameters
+    ----------
+    text : str
+        The document.
+
+    Examples
+    --------
     >>> from candide import BernoulliNB
     >>> text = BernoulliNB().fit([[1, 0], [0, 1]], ["a", "b"]).to_json()
     >>> from_json(text)
@@ -68,12 +81,24 @@ def from_model(model: Model) -> Any:
 
 
 def merge(models: Iterable[Estimator]) -> Estimator:
-    """Return one model that has learned what all the given ones have, which stay as they are.
+    """Merge models that were trained on different rows into one, as if it had been trained on all rows.
 
-    The result does not depend on the order, nor on which rows were learned where (for means and variances: to
-    rounding). Parameters are those of the first model; models that counted different things (``binarize``, ``columns``
-    that are categories in one and numbers in the other, or taken together) are refused.
+    The result does not depend on the order of the models or on how rows were divided among them (up to rounding, for
+    means and variances). Classes and categories are aligned by label. Models that counted different things, for
+    example with a different ``binarize`` or with other column types, raise a ``MergeError``.
 
+    Parameters
+    ----------
+    models : iterable of estimators
+        Fitted estimators of one class. They do not change.
+
+    Returns
+    -------
+    estimator
+        A new estimator with the parameters of the first model.
+
+    Examples
+    --------
     >>> from candide import BernoulliNB, merge
     >>> monday = BernoulliNB().fit([[1, 0]], ["spam"])
     >>> tuesday = BernoulliNB().fit([[0, 1]], ["ham"])

@@ -1,4 +1,4 @@
-"""Several models on the same rows, and which of them does best."""
+"""Compare models on the same rows."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _MEASURES = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind
 
 
 class Selection(Table):
-    """Models in order of their log-loss on rows left out, the best first. A table with further attributes.
+    """Table of models by leave-one-out log-loss, the best first.
 
     Attributes
     ----------
     best : estimator
-        The winner, fitted on all rows.
+        The best model, fitted on all rows.
     models : dict
         All models by name, fitted on all rows, the best first.
     """
@@ -41,6 +41,7 @@ class Selection(Table):
 
     @property
     def best(self) -> Any:
+        """The best model, fitted on all rows."""
         return next(iter(self.models.values()))
 
 
@@ -67,34 +68,32 @@ def select(
     groups: Any = None,
     n_folds: int | None = None,
 ) -> Selection:
-    """Compare models on rows that they have not seen, without a test set.
+    """Compare models by leave-one-out or cross-validation, without a test set.
 
-    Each model is fitted once. Naive Bayes is too sure of itself, so raw log-loss would reward the model that is
-    least so; hence it is taken after a calibration: the model's own, or a temperature. Whatever is fitted or chosen by
-    looking at rows again (``calibrate``, ``alpha="loo"``) is fitted on four fifths of the rows (of the blocks, if rows
-    leave in blocks) and judged on the rest. The class prior stays as it is while rows are out.
+    Each model is fitted once. Because plain naive Bayes is overconfident, models are compared by their log-loss after
+    calibration: the model's own, or a temperature. Calibration and ``alpha="loo"`` are cross-fitted: fitted on four
+    fifths of the rows (or blocks) and evaluated on the rest. The class prior stays fixed.
 
     Parameters
     ----------
     models : list or dict of estimators
-        They stay as they are; copies are fitted. In a dict, the keys are names.
+        Copies are fitted; the estimators themselves do not change. The keys of a dict are names.
     X, y, sample_weight
         As in ``fit``; every model reads the same ``X``.
     method : {"leave_one_out", "folds"}
-        Rows leave one by one, or in blocks. Take "folds" where rows have relatives: duplicates, texts of one thread,
-        visits of one patient, neighbours in time. A row whose twin stays behind was seen after all.
+        Leave rows out one at a time, or in blocks. Use "folds" if rows are not independent: texts of one thread,
+        visits of one patient, neighbors in time.
     groups : array of shape (n_rows,), optional
-        With "folds": rows of one group leave together.
+        With "folds": rows of one group are left out together.
     n_folds : int, optional
-        With "folds" and without groups: so many stretches of neighbouring rows; 5 by default.
+        With "folds" and without groups: the number of blocks of consecutive rows; 5 by default.
 
     Returns
     -------
     Selection
         A table, the best model first: ``log_loss`` and ``accuracy`` with their standard errors; ``behind``, the mean
-        difference to the winner's log-loss row by row, with the standard error of that (two models may be told apart
-        though their own errors overlap); and ``raw_log_loss``, not calibrated. ``.best`` is the winner. Its figures are
-        a little too good if there were many candidates.
+        difference from the best model's log-loss, row by row, with its standard error; and ``raw_log_loss``, not
+        calibrated. ``.best`` is the best model. Its metrics are slightly optimistic if there were many candidates.
 
     Examples
     --------
