@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,8 +128,12 @@ def test_example_runs(example: str, shown: list[str]) -> None:
 def test_site_builds(tmp_path: Path) -> None:
     pytest.importorskip("material", reason="the documentation tools are in the extra 'docs'")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
+    inventory = (tmp_path / "site" / "objects.inv").read_bytes().split(b"\n", 4)[-1]  # four lines of header
+    built = {line.split()[0] for line in zlib.decompress(inventory).decode().splitlines()}
+    methods = {f"{name}.fit" for name in candide.__all__ if name.endswith(("NB", "Bayes"))}
+    assert {f"candide.{name}" for name in {*candide.__all__, *methods} - {"__version__"}} <= built
 
 
 def test_code_is_on_the_first_screen() -> None:

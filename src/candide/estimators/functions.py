@@ -34,21 +34,25 @@ Estimator = TypeVar("Estimator", bound=BaseNB)
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
-    """Return the estimator in a file, of the class that was saved.
+    """Load an estimator from a model file.
 
-    Nothing in a file is ever executed, and everything in it is checked: a file that was cut, changed or made to harm is
-    refused with a ``ModelFileError``.
+    Nothing in a file is executed. Everything is checked: a file that is truncated, damaged or malicious raises a
+    ``ModelFileError``.
 
     Parameters
     ----------
     path : str or Path
         The file.
     mmap : bool, default False
-        By default the model is read into memory: later changes of the file do not matter. Only training rows of more
-        than 4 MB stay in the file, which is kept open, until a method needs them; if they were changed there, that
-        method raises a ``ModelFileError``. With ``mmap=True`` the file is mapped into memory, and several processes
-        share it: it must not be written to while the model is in use. Truncating it ends the process, and overwriting
-        it changes the model. (``save`` does neither: it puts a new file in its place.)
+        By default the model is read into memory, so later changes of the file have no effect. Training rows of more
+        than 4 MB are read when a method needs them; if they have changed in the file, that method raises a
+        ``ModelFileError``. With ``mmap=True`` the file is mapped into memory, which several processes can share. Do not
+        overwrite or truncate it while the model is in use; ``save`` is safe, because it replaces the file.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved, fitted.
 
     Examples
     --------
@@ -62,8 +66,17 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
 
 
 def from_json(text: str) -> Any:
-    """Return the estimator that ``to_json`` or ``candide dump`` wrote, with the checks of ``load``.
+    """Return the estimator in a JSON document that ``to_json`` or ``candide dump`` wrote.
 
+    The document is checked as in ``load``.
+
+    Parameters
+    ----------
+    text : str
+        The document.
+
+    Examples
+    --------
     >>> from candide import BernoulliNB
     >>> text = BernoulliNB().fit([[1, 0], [0, 1]], ["a", "b"]).to_json()
     >>> from_json(text)
@@ -82,12 +95,24 @@ def from_model(model: Model) -> Any:
 
 
 def merge(models: Iterable[Estimator]) -> Estimator:
-    """Return one model that has learned what all the given ones have, which stay as they are.
+    """Merge models that were trained on different rows into one, as if it had been trained on all rows.
 
-    The result does not depend on the order, nor on which rows were learned where (for means and variances: to
-    rounding). Parameters are those of the first model; models that counted different things (``binarize``, ``columns``
-    that are categories in one and numbers in the other, or taken together) are refused.
+    The result does not depend on the order of the models or on how rows were divided among them (up to rounding, for
+    means and variances). Classes and categories are aligned by label. Models that counted different things, for
+    example with a different ``binarize`` or with other column types, raise a ``MergeError``.
 
+    Parameters
+    ----------
+    models : iterable of estimators
+        Fitted estimators of one class. They do not change.
+
+    Returns
+    -------
+    estimator
+        A new estimator with the parameters of the first model.
+
+    Examples
+    --------
     >>> from candide import BernoulliNB, merge
     >>> monday = BernoulliNB().fit([[1, 0]], ["spam"])
     >>> tuesday = BernoulliNB().fit([[0, 1]], ["ham"])
@@ -108,12 +133,12 @@ _MEASURES = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind
 
 
 class Selection(Table):
-    """Models in order of their log-loss on rows left out, the best first. A table with further attributes.
+    """Table of models by leave-one-out log-loss, the best first.
 
     Attributes
     ----------
     best : estimator
-        The winner, fitted on all rows.
+        The best model, fitted on all rows.
     models : dict
         All models by name, fitted on all rows, the best first.
     """
@@ -122,6 +147,7 @@ class Selection(Table):
 
     @property
     def best(self) -> Any:
+        """The best model, fitted on all rows."""
         return next(iter(self.models.values()))
 
 
@@ -148,34 +174,32 @@ def select(
     groups: Any = None,
     n_folds: int | None = None,
 ) -> Selection:
-    """Compare models on rows that they have not seen, without a test set.
+    """Compare models by leave-one-out or cross-validation, without a test set.
 
-    Each model is fitted once. Naive Bayes is too sure of itself, so raw log-loss would reward the model that is
-    least so; hence it is taken after a calibration: the model's own, or a temperature. Whatever is fitted or chosen by
-    looking at rows again (``calibrate``, ``alpha="loo"``) is fitted on four fifths of the rows (of the blocks, if rows
-    leave in blocks) and judged on the rest. The class prior stays as it is while rows are out.
+    Each model is fitted once. Because plain naive Bayes is overconfident, models are compared by their log-loss after
+    calibration: the model's own, or a temperature. Calibration and ``alpha="loo"`` are cross-fitted: fitted on four
+    fifths of the rows (or blocks) and evaluated on the rest. The class prior stays fixed.
 
     Parameters
     ----------
     models : list or dict of estimators
-        They stay as they are; copies are fitted. In a dict, the keys are names.
+        Copies are fitted; the estimators themselves do not change. The keys of a dict are names.
     X, y, sample_weight
         As in ``fit``; every model reads the same ``X``.
     method : {"leave_one_out", "folds"}
-        Rows leave one by one, or in blocks. Take "folds" where rows have relatives: duplicates, texts of one thread,
-        visits of one patient, neighbours in time. A row whose twin stays behind was seen after all.
+        Leave rows out one at a time, or in blocks. Use "folds" if rows are not independent: texts of one thread,
+        visits of one patient, neighbors in time.
     groups : array of shape (n_rows,), optional
-        With "folds": rows of one group leave together.
+        With "folds": rows of one group are left out together.
     n_folds : int, optional
-        With "folds" and without groups: so many stretches of neighbouring rows; 5 by default.
+        With "folds" and without groups: the number of blocks of consecutive rows; 5 by default.
 
     Returns
     -------
     Selection
         A table, the best model first: ``log_loss`` and ``accuracy`` with their standard errors; ``behind``, the mean
-        difference to the winner's log-loss row by row, with the standard error of that (two models may be told apart
-        though their own errors overlap); and ``raw_log_loss``, not calibrated. ``.best`` is the winner. Its figures are
-        a little too good if there were many candidates.
+        difference from the best model's log-loss, row by row, with its standard error; and ``raw_log_loss``, not
+        calibrated. ``.best`` is the best model. Its metrics are slightly optimistic if there were many candidates.
 
     Examples
     --------

@@ -243,7 +243,7 @@ _SHOWN_CLASSES, _SHOWN_INPUTS = 6, 16
 
 
 class Boundary(NamedTuple):
-    """Log-odds of one class against another: ``bias + Σ weights · inputs``; the classes part where that is 0."""
+    """Log-odds of one class against another, ``bias + Σ weights · inputs``; the decision boundary is where it is 0."""
 
     weights: Floats  # (inputs,)
     bias: float
@@ -253,8 +253,8 @@ class Boundary(NamedTuple):
 class LinearForm:
     """The scores of a naive Bayes model as linear functions of inputs, one for each class.
 
-    ``score = bias + Σ weights · inputs``, and p(class | x) is the softmax of the scores. What all classes share is left
-    out, so that scores compare classes and say nothing of how probable a row is.
+    ``score = bias + Σ weights · inputs``, and p(class | x) is the softmax of the scores. Terms that all
+    classes share are left out, so scores compare classes but are not log probabilities of a row.
 
     Attributes
     ----------
@@ -298,26 +298,32 @@ class LinearForm:
 
     @property
     def inputs(self) -> Array:
+        """Names of the inputs."""
         return self.names.inputs
 
     @property
     def columns(self) -> Array:
+        """Column of each input."""
         return self.names.columns
 
     @property
     def values(self) -> Array | None:
+        """Category of each input, if the inputs are categories."""
         return self.names.values
 
     @property
     def weights(self) -> Floats:
+        """Weights, (n_classes, n_inputs)."""
         return self._with_limits(lambda score: score.dense()[0])
 
     @property
     def bias(self) -> Floats:
+        """Bias of each class, log prior included."""
         return self._with_limits(lambda score: score.base)
 
     @property
     def missing(self) -> Floats | None:
+        """Score of a missing cell, (n_classes, n_inputs); None if it is 0."""
         if self.parts.finite.dense()[1] is None:
             return None
         return self._with_limits(_absent)
@@ -329,31 +335,31 @@ class LinearForm:
         return out
 
     def design(self, X: Any) -> Any:
-        """The inputs of rows ``X``, ``(n_rows, n_inputs)``: an array, or a sparse one; NaN where a cell is missing."""
+        """Return the inputs of rows ``X``, ``(n_rows, n_inputs)``, dense or sparse; NaN where a cell is missing."""
         data = self._read(X)
         return data.matrix() if isinstance(data, Sparse) else data.floats()
 
     def scores(self, X: Any) -> Floats:
-        """Of each row and class; -inf where another class rules it out. Their softmax is ``predict_proba``."""
+        """Return the score of each row and class, whose softmax is ``predict_proba``; -inf for impossible classes."""
         data = self._read(X)
         finite, *limits = (score.of(data, 0.0, self.kernels) for score in (self.parts.finite, *self.parts.limits))
         return leaders_only(finite, limits, np.isfinite(self.parts.finite.base)) if limits else finite
 
     def log_odds(self, X: Any, of: Any = None, against: Any = None) -> Floats:
-        """log p(of | x) - log p(against | x) of each row; of two classes by default the second against the first."""
+        """Return log p(of | x) - log p(against | x) of each row; by default the second class against the first."""
         first, second = self._pair(of, against)
         scores = self.scores(X)
         with np.errstate(invalid="ignore"):
             return np.asarray(scores[:, first] - scores[:, second])
 
     def between(self, of: Any = None, against: Any = None) -> Boundary:
-        """The log-odds of two classes as one linear function: what a logistic regression has for ``of``."""
+        """Return the log-odds of two classes as one linear function, like the coefficients of a logistic regression."""
         first, second = self._pair(of, against)
         weights = self._with_limits(lambda score: _difference(score.dense()[0], first, second))
         return Boundary(weights, float(self._with_limits(lambda score: _difference(score.base, first, second))))
 
     def table(self) -> Table:
-        """One row for each class and input, the bias first."""
+        """Return a table with one row for each class and input, the bias first."""
         n_classes, n_inputs = len(self.classes), len(self.inputs) + 1
         labels, inputs = np.asarray(self.classes, dtype=object), np.append("(bias)", self.inputs)
         weights = np.hstack([self.bias[:, None], self.weights])
