@@ -122,7 +122,7 @@ def test_a_nomogram_shows_the_columns_asked_for() -> None:
         (lambda: GaussianNB().fit(np.ones((4, 1)), list("aabb")), {}, "no column distinguishes"),
         (lambda: GaussianNB().fit(np.ones((2, 1)), ["a", "a"]), {}, "has only 'a'"),
         (lambda: text_model(2), {}, "no columns"),
-        (lambda: GaussianNB().fit(*numbers(2)), {"columns": ["none"]}, "'none' is no column"),
+        (lambda: GaussianNB().fit(*numbers(2)), {"columns": ["none"]}, "'none' is not a column"),
     ],
 )
 def test_what_no_nomogram_can_show(model: Any, options: dict[str, Any], message: str) -> None:

@@ -161,7 +161,7 @@ class Writing(Group):
 
     def locked(self, path: Path, session: Session) -> AbstractContextManager[None]:
         """Keep other processes from changing a model file while it is read, changed and written again."""
-        from ..storage.locking import locked
+        from ..storage.atomic_write import locked
 
         limit = f"for at most {self.lock_timeout:g} s (--lock-timeout)"
         return locked(

@@ -163,7 +163,7 @@ def is_stdout(path: Path | None) -> bool:
 
 def checked_path(path: Path) -> Path:
     """A path whose folder is there and may be written to: better to know before the work than after it."""
-    from ..storage.locking import target_of
+    from ..storage.atomic_write import target_of
 
     if str(path) == "-":
         raise ParameterError("the output is -, and only predict and dump write to standard output; name a file")

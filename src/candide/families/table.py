@@ -12,8 +12,8 @@ from ..data.columns import Column, Columns
 from ..data.table import table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
+from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Dense, Floats
-from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
@@ -278,7 +278,9 @@ class TableFamily(Plain):
         raise ParameterError("a table with models chosen by the data has no intervals; use a classifier of one family")
 
     def log_marginal_likelihood(self, statistics: Any) -> Floats:
-        raise ParameterError("models chosen by leave-one-out have no evidence; compare them by loo_ or candide.select")
+        raise ParameterError(
+            "models chosen by leave-one-out have no marginal likelihood; compare them by loo_ or candide.select"
+        )
 
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
         raise ParameterError("the posterior of a table with chosen models has no variance; use one family's classifier")

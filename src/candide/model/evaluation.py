@@ -93,36 +93,38 @@ class _RowScoresSum:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Measures of a model's probabilities, and the tables behind them.
+    """Accuracy, log-loss, calibration and other metrics of a model on rows with labels.
 
     Attributes
     ----------
     n_rows : int
-        Rows with a weight above 0, each as often as it was seen.
+        Number of rows with a weight above 0; duplicates count.
     accuracy, log_loss : float
-        Share of rows whose most probable class is right; mean of -log p(true class), infinite if one of them is 0.
+        Share of rows whose most probable class is correct; mean of -log p(true class), infinite if one of them has
+        probability 0.
     accuracy_error, log_loss_error : float
-        Their standard errors. A weight says how much a row counts, not how often it was seen; rows of one group are one
-        observation.
+        Standard errors. Rows of one group count as one observation; weights do not increase the number of
+        observations.
     brier : float
-        Mean of the squared error of the probabilities, summed over all classes: 0 to 2, for two classes twice the
-        one-sided score.
+        Brier score: mean squared error of the probabilities, summed over all classes. Between 0 and 2; for two
+        classes it is twice the score of one class.
     ece : float
-        Expected calibration error: how far the probability of the answer is from how often it is right, on average
-        over 15 bins of equal weight.
+        Expected calibration error: mean distance between the probability of the predicted class and its accuracy,
+        in 15 bins of equal weight.
     aurc : float
-        Area under the curve of risk by coverage: the mean error rate if only the surest rows are answered.
+        Area under the risk-coverage curve: the mean error rate if only the most confident predictions are kept.
     reliability : Table
         The bins behind ``ece``: confidence, accuracy, weight.
     per_class : Table
-        class, precision, recall, f1, auc, weight; NaN where there is nothing to divide by. ``auc`` is the area under
-        the ROC curve of the class against all others; log-odds that differ by less than 0.4 % may count as equal.
+        ``class``, ``precision``, ``recall``, ``f1``, ``auc`` and ``weight``; NaN where the denominator is 0. ``auc`` is
+        the area under the ROC curve of the class against all others; log-odds that differ by less than 0.4 % may
+        count as equal.
     confusion : array of shape (classes, classes)
         Weight of rows, true × predicted.
     risk_coverage : Table
-        Error rate (risk) of the surest rows that make up a share (coverage) of all.
+        Error rate (risk) of the most confident predictions, by their share of all rows (coverage).
     optimistic : Evaluation, optional
-        The same where choices and calibration were made on the very rows they are measured on.
+        The same metrics without cross-fitting: choices and calibration were made on the rows they are measured on.
     plain : Evaluation, optional
         The same rows by plain naive Bayes: the same columns without stacking and calibration. None for models that
         are plain themselves.
@@ -169,15 +171,15 @@ class Evaluation:
         multiplicity: Array | None = None,
         groups: Array | None = None,
     ) -> Evaluation:
-        """Measure log probabilities ``(rows, classes)`` against the positions of the true classes.
+        """Compute the metrics from log probabilities ``(rows, classes)`` and the positions of the true classes.
 
-        With a ``multiplicity``, a row stands for so many equal ones, and its weight is that of all of them.
+        With a ``multiplicity``, a row stands for several equal rows, and its weight is that of all of them.
         """
         return cls.from_row_scores([RowScores.of(log_probability, classes, weight, multiplicity, groups)], labels)
 
     @classmethod
     def from_row_scores(cls, parts: Iterable[RowScores], labels: Array) -> Evaluation:
-        """Measure rows that were scored part by part."""
+        """Compute the metrics of rows that were scored in several batches."""
         total = _RowScoresSum(len(labels))
         for part in parts:
             total.add(part)
@@ -186,7 +188,9 @@ class Evaluation:
     @classmethod
     def _measured(cls, rows: RowScores, labels: Array) -> Evaluation:
         if not len(rows.weight):
-            raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
+            raise InputError(
+                "no row has a weight above 0, so there is nothing to measure; pass rows with a positive weight"
+            )
         beside = rows.weight, rows.copies, rows.observation()
         accuracy, accuracy_error = mean_and_error(rows.right.astype(np.float64), *beside)
         log_loss, log_loss_error = mean_and_error(rows.surprise, *beside)
@@ -210,12 +214,14 @@ class Evaluation:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and dicts, say, for JSON."""
+        """Return the metrics as numbers, lists and dicts, for example for JSON."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
     def confusions(self, n: int = 10) -> Table:
-        """What was most often taken for what: ``class``, ``answer``, ``weight`` and its share of the class's rows.
+        """Return the most frequent confusions: ``class``, ``answer``, ``weight`` and its share of the class's rows.
 
+        Examples
+        --------
         >>> log_probability = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.2, 0.8]])
         >>> Evaluation.of(log_probability, np.array([0, 1, 1, 1]), np.ones(4), np.array(["ham", "spam"])).confusions()
         class  answer  weight     share
@@ -228,7 +234,7 @@ class Evaluation:
         return Table({"class": labels[true], "answer": labels[answer], "weight": wrong[true, answer], "share": share})
 
     def scoreboard(self) -> Table:
-        """Return the measures as texts, beside those of plain naive Bayes and the optimistic ones."""
+        """Return the metrics as a table of strings, beside those of plain naive Bayes and the optimistic ones."""
         columns = {"measure": np.array(_MEASURES, dtype=object), "value": self._texts()}
         if self.plain is not None:
             columns["plain"] = self.plain._texts()

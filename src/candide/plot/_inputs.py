@@ -13,7 +13,7 @@ from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, Tex
 from ..estimators.base import BaseNB
 from ..exceptions import InputError, ParameterError
 from ..explain.importance import information, summary_with_importance
-from ..explain.values import date_columns, written
+from ..explain.terms import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Evaluation
@@ -125,7 +125,7 @@ def column_position(model: BaseNB, column: Any) -> int:
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(names):
         return int(column)
     shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
-    raise ParameterError(f"{column!r} is no column of this model, which has {shown}; name one of these")
+    raise ParameterError(f"{column!r} is not a column of this model, which has {shown}; name one of these")
 
 
 def informative_columns(model: BaseNB, positions: Sequence[int], n: int) -> list[int]:

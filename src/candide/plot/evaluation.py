@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from ..estimators.base import BaseNB
 from ..exceptions import ParameterError
@@ -260,7 +259,7 @@ def learning_curve(
             f"learning_curve needs a classifier with predict_proba, and this is of type {type(model).__name__}"
         )
     if isinstance(model, BaseNB):
-        fitted_model = (model if hasattr(model, "model_") else clone(model).fit(X, y, sample_weight))._fitted()
+        fitted_model = (model if hasattr(model, "model_") else deepcopy(model).fit(X, y, sample_weight))._fitted()
         batch = fitted_model.batch(X, y, sample_weight)
         sizes = reports_by_size(fitted_model.classifier, batch, n_blocks, fitted_model.kernels)
     else:
@@ -299,12 +298,19 @@ def _refitted_by_size(
             train = np.flatnonzero((block - b - 1) % n_blocks < size)
             held = np.flatnonzero(block == b)
             options = {} if weight is None else {"sample_weight": weight[train]}
-            fitted = clone(estimator).fit(_safe_indexing(X, train), np.asarray(y)[train], **options)
+            fitted = deepcopy(estimator).fit(_take(X, train), np.asarray(y)[train], **options)
             with np.errstate(divide="ignore"):
                 scores[np.ix_(held, np.searchsorted(labels, fitted.classes_))] = np.log(
-                    fitted.predict_proba(_safe_indexing(X, held))
+                    fitted.predict_proba(_take(X, held))
                 )
             learned.append(len(train) if weight is None else weight[train].sum())
         of = classes.astype(np.int32), np.ones(len(classes)) if weight is None else weight, labels
         out.append((float(np.mean(learned)), Evaluation.of(scores, *of)))
     return out
+
+
+def _take(X: Any, rows: Array) -> Any:
+    """Return some rows of an array, a frame or a list."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return [X[i] for i in rows.tolist()] if isinstance(X, (list, tuple)) else X[rows]

@@ -21,32 +21,32 @@ ESTIMATES: tuple[Estimate, ...] = ("mean", "map", "mle", "predictive")
 
 
 class Prior(Protocol):
-    """A distribution of parameters that stays of its kind when data arrive: ``posterior`` is a prior of the same class.
+    """Protocol of conjugate priors: a posterior is an object of the same class.
 
-    The numbers that summarise the data differ by prior; ``learn`` takes the data themselves.
+    The parameters of ``posterior``, which summarize the data, differ by prior; ``learn`` takes the data themselves.
     """
 
     @property
     def is_proper(self) -> bool:
-        """Whether it integrates to 1, so that there is an evidence."""
+        """Whether the density integrates to 1."""
 
     def learn(self, values: Any) -> Self:
-        """The posterior after these observations."""
+        """Return the posterior after these observations."""
 
     def mean(self) -> Any:
-        """The posterior mean of the parameters."""
+        """Return the mean of the parameters."""
 
     def mode(self) -> Any:
-        """Where the density of the parameters is largest."""
+        """Return the mode of the parameters."""
 
     def interval(self, level: float = 0.95) -> Any:
-        """Equal-tailed credible interval: ``(low, high)``."""
+        """Return the equal-tailed credible interval ``(low, high)``."""
 
     def predictive(self) -> Any:
-        """The distribution of the next observation, as one of SciPy's."""
+        """Return the distribution of the next observation, as a SciPy distribution."""
 
     def sample(self, n: int = 1, random_state: Any = None) -> Any:
-        """``n`` draws of the parameters, along a new first axis."""
+        """Return ``n`` draws of the parameters, along a new first axis."""
 
 
 class Readable:
@@ -118,7 +118,7 @@ def check_shapes(prior: Any, **arrays: Any) -> None:
     except ValueError:
         shown = ", ".join(f"{name} {shape}" for name, shape in parts.items() if shape)
         raise ParameterError(
-            f"the numbers for a {type(prior).__name__} have shapes that do not go together: {shown}; give single "
+            f"the numbers for a {type(prior).__name__} have incompatible shapes: {shown}; give single "
             "numbers, or as many of each"
         ) from None
 
@@ -186,7 +186,7 @@ def check_proper(prior: Any) -> None:
     """Only what integrates to 1 can be drawn from, and gives data a probability."""
     if not prior.is_proper:
         raise ParameterError(
-            f"{prior!r} does not integrate to 1, so it has no draws, no predictions and no evidence; choose "
+            f"{prior!r} does not integrate to 1, so it has no draws, no predictions and no marginal likelihood; choose "
             "parameters above 0, or let it learn first"
         )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InputError
-from ..explain.values import values_of
+from ..explain.terms import values_of
 from ..families import Batch
 from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, Positions, TextRows
@@ -17,7 +17,6 @@ from ..model.fitted import seen_rows
 from ..model.out_of_fold import OutOfFoldScores, left_out_posterior
 from ..stacking.training_rows import TrainingRows
 from ..statistics.hashing import row_hashes
-from .reported_model import ReportedModel
 from .row_checks import (
     Change,
     ColumnBins,
@@ -31,6 +30,9 @@ from .row_checks import (
     select_examples,
     training_bins,
 )
+
+if TYPE_CHECKING:
+    from .model_report import ReportedModel
 
 # The maximal number of rows that are scored for examples, which bounds the time.
 _MAX_ROWS, _MAX_TEXTS = 20_000, 2_000

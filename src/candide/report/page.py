@@ -8,8 +8,21 @@ from pathlib import Path
 import numpy as np
 
 from ..model.evaluation import Evaluation
-from .charts import reliability, risk_at, risk_coverage
-from .markup import Column, details, escape_text, fixed, number, percent, section, table, track, user_text
+from .charts import (
+    Column,
+    details,
+    escape_text,
+    fixed,
+    number,
+    percent,
+    reliability,
+    risk_at,
+    risk_coverage,
+    section,
+    table,
+    track,
+    user_text,
+)
 from .model_report import ModelReport
 from .quality_warnings import majority_accuracy, prior_log_loss
 from .sections import features_section, model_section, origin_section, rows_section

@@ -20,10 +20,9 @@ from ...stacking.calibration import METHODS
 from ...stacking.token_views import StackedTokenViews
 from ..errors import require
 from ..registry import matches_type, name_of, stand_in
-from . import are_weights
-from .statistics import are_shares, check_family, check_labels
+from . import are_weights, check_calibration
+from .statistics import are_shares, check_family, check_labels, check_sample
 from .texts import check_refinement, check_texts, check_token_views
-from .weights import check_calibration
 
 if TYPE_CHECKING:
     from ...model.evaluation import Evaluation
@@ -167,16 +166,12 @@ def _check_state(bound_spec: BoundSpec, state: State) -> int:
     n_columns = _check_statistics(bound_spec.family, state.statistics, n_classes)
     # Deferred rows are checked when they are read.
     if state.sample is not None and name_of(type(state.sample)) is not None:
-        from .sample import check_sample
-
         check_sample(state.sample, bound_spec.family, n_classes, n_columns)
     return n_columns
 
 
 def check_deferred_sample(content: Content, sample: Any) -> None:
     """Check training rows that were read after the model."""
-    from .sample import check_sample
-
     require(matches_type(sample, stand_in("sample")), "the training rows are not a sample")
     bound_spec, state = content.parts["plan"], content.parts["state"]
     n_columns = _check_statistics(bound_spec.family, state.statistics, len(state.classes))
