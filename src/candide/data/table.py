@@ -134,7 +134,7 @@ def _check_names(table: Columns) -> Columns:
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
             f"two columns have the name {twice!r} (a date column 'x' also makes 'x.month', 'x.weekday' and 'x.hour'); "
-            "give each a name of its own"
+            "give each a unique name"
         )
     return table
 
