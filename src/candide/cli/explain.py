@@ -41,7 +41,7 @@ def explain(
     the log-odds that the model answers by. --json has every term, and of texts every token.
     """
     from ..explain import explain_rows
-    from ..explain.explanation import as_rich, coloured
+    from ..explain.explanation import as_rich, colored
     from .reading import check_stdin, open_model, texts_or_stdin
     from .records import Records
 
@@ -53,7 +53,7 @@ def explain(
     fitted = fitted if records is None else records.model
     for text in chain.from_iterable(texts_or_stdin(texts)):
         found = explain_rows(fitted, [text] if records is None else records.table(text))[0]
-        shown = [coloured(found, column, *pair) for column in found.texts] if len(found.classes) > 1 else []
+        shown = [colored(found, column, *pair) for column in found.texts] if len(found.classes) > 1 else []
         session.answer(_for_machines(found, *pair), *shown, as_rich(found, most, *pair))
 
 

@@ -277,7 +277,7 @@ def _scale(unit: Unit) -> float:
 
 _MOST = 20
 _WIDEST = 24
-# Bits from which a word has a colour, and a strong one.
+# Bits from which a word has a color, and a strong one.
 _LEAST, _STRONG = 0.1, 1.0
 # Blue for, orange against: told apart by all eyes, and by the side of the axis they are on.
 _FOR, _AGAINST = "#0072b2", "#d55e00"
@@ -342,11 +342,11 @@ def as_rich(found: Explanation, most: int = _MOST, of: Any = None, against: Any 
     if len(found.classes) > 1:
         shown, rest = bars(found, most, of, against)
         for bar in [*shown, *([rest] if rest else [])]:
-            table.add_row(Text(bar.name), f"{bar.bits:+.2f}", _line(bar.length), style=colour_of(bar.bits))
+            table.add_row(Text(bar.name), f"{bar.bits:+.2f}", _line(bar.length), style=color_of(bar.bits))
     return table
 
 
-def coloured(found: Explanation, column: Any = None, of: Any = None, against: Any = None) -> Any:
+def colored(found: Explanation, column: Any = None, of: Any = None, against: Any = None) -> Any:
     """A text for a terminal, its words colored by their contributions."""
     from rich.text import Text
 
@@ -354,17 +354,17 @@ def coloured(found: Explanation, column: Any = None, of: Any = None, against: An
     for word in found.words(of, against, column=column).words:
         if abs(word.amount) >= _LEAST:
             strong = "bold " if abs(word.amount) >= _STRONG else ""
-            text.stylize(strong + colour_of(word.amount), word.begin, word.end)
+            text.stylize(strong + color_of(word.amount), word.begin, word.end)
     return text
 
 
-def colour_of(bits: float) -> str:
+def color_of(bits: float) -> str:
     """Of a terminal."""
     return _FOR if bits > 0 else _AGAINST if bits < 0 else ""
 
 
 def as_html(found: Explanation) -> str:
-    """A table with bars, for a notebook; it reads without colours too."""
+    """A table with bars, for a notebook; it reads without colors too."""
     head = f"<p><b>{html.escape(heading(found))}</b></p>"
     if len(found.classes) < 2:
         return head
@@ -376,8 +376,8 @@ def as_html(found: Explanation) -> str:
 
 
 def _row(bar: Bar) -> str:
-    colour, width = (_FOR if bar.bits > 0 else _AGAINST), round(120 * abs(bar.length))
-    drawn = f'<div style="background:{colour};height:0.8em;width:{width}px"></div>' if width else ""
+    color, width = (_FOR if bar.bits > 0 else _AGAINST), round(120 * abs(bar.length))
+    drawn = f'<div style="background:{color};height:0.8em;width:{width}px"></div>' if width else ""
     return (
         f'<tr><td style="text-align:left">{html.escape(bar.name)}</td>'
         f'<td style="text-align:right">{bar.bits:+.2f}</td><td style="text-align:left">{drawn}</td></tr>'

@@ -87,6 +87,6 @@ def _is_new(*ordered: Array) -> Array:
 
 
 def _smallest_shift(keys: Keys, limit: int) -> int:
-    """Neighbours become one at the shift that is the length of their difference; all but ``limit - 1`` pairs must."""
+    """Neighbors become one at the shift that is the length of their difference; all but ``limit - 1`` pairs must."""
     lengths = np.frexp((keys[1:] ^ keys[:-1]).astype(np.float64))[1]
     return int(np.partition(lengths, -limit)[-limit])

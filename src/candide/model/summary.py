@@ -68,7 +68,7 @@ def _words(statistics: TableStatistics, j: int) -> str:
 
 
 def _text_bits(model: Classifier, j: int) -> float:
-    """What a text alone tells about the class; nobody knows where nothing was left out."""
+    """Return the information of a text column about the class; NaN without leave-one-out scores."""
     views = None if model.fitted is None else model.fitted.views
     gains = {text.column: text.gain for text in views.texts} if isinstance(views, StackedViews) else {}
     return max(0.0, gains[j]) / float(np.log(2.0)) if j in gains else np.nan

@@ -98,4 +98,4 @@ def compact(model: Classifier) -> Classifier:
     unused = tuple(feature_set.name for feature_set in family.feature_sets if feature_set.name not in used_names)
     bound_spec = replace(model.bound_spec, family=family.without_feature_sets((*family.dropped, *unused)))
     state = replace(model.state, statistics=model.state.statistics.take_feature_sets(places))
-    return model.smaller(bound_spec, state, replace(fitted, bound_spec=bound_spec, views=views))
+    return model.pruned(bound_spec, state, replace(fitted, bound_spec=bound_spec, views=views))

@@ -113,19 +113,21 @@ def _some(names: Sequence[str]) -> Iterator[Sequence[str]]:
     return (names[begin : begin + _TOGETHER] for begin in range(0, len(names), _TOGETHER))
 
 
-def _each(n_columns: int, asked: Mapping[str, str]) -> Selected:
+def _each(n_columns: int, expressions: Mapping[str, str]) -> Selected:
     """Return the expressions that are selected for each column."""
-    return {f"{what}{j}": (sql.format(j=j), pa.float64()) for j in range(n_columns) for what, sql in asked.items()}
+    return {
+        f"{what}{j}": (sql.format(j=j), pa.float64()) for j in range(n_columns) for what, sql in expressions.items()
+    }
 
 
 def _by_class(
-    query: Query, names: Sequence[str], classes: Classes, asked: Mapping[str, str], rows: str
+    query: Query, names: Sequence[str], classes: Classes, expressions: Mapping[str, str], rows: str
 ) -> Iterator[tuple[str, list[Floats]]]:
     """Yield what is selected for each column, ``(classes, 1)`` each."""
-    table = query.ask({"y": ("r.y", query.label[1]), **_each(len(names), asked)}, f"{rows} GROUP BY r.y")
+    table = query.ask({"y": ("r.y", query.label[1]), **_each(len(names), expressions)}, f"{rows} GROUP BY r.y")
     found = classes.spread(table)
     for j, name in enumerate(names):
-        yield name, [found[f"{what}{j}"] for what in asked]
+        yield name, [found[f"{what}{j}"] for what in expressions]
 
 
 # Columns of many different numbers: in cells of their leading bits, as the grid has them in the end or finer.

@@ -40,7 +40,7 @@ def connected(
         with _opened(connection, extensions) as (found, table):
             yield found, _source(table if query is None else query)
     else:
-        yield _recognised(connection, dialect), _source(query)
+        yield _recognized(connection, dialect), _source(query)
 
 
 def _unwrapped(connection: Any, query: Any) -> tuple[Any, Any, Any]:
@@ -69,7 +69,7 @@ def _source(query: str | None) -> str:
     return query.strip() if _PLAIN_NAME.fullmatch(query.strip()) else identifier(query)
 
 
-def _recognised(connection: Any, dialect: str | None) -> Database:
+def _recognized(connection: Any, dialect: str | None) -> Database:
     package = type(connection).__module__.partition(".")[0]
     name = dialect or _PACKAGES.get(package)
     if name not in DIALECTS:

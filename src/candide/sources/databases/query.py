@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...data.arrow_batches import Groups, labelled_cells, needed
+from ...data.arrow_batches import Groups, labeled_cells, needed
 from ...data.column_selection import Roles
 from ...data.index import Index
 from ...data.labeled_rows import read_labels
@@ -175,12 +175,12 @@ def cell_by_cell(query: Query, names: Sequence[str], group_bytes: int) -> Iterat
 def row_by_row(query: Query, group_bytes: int, rest: str | None = None) -> Iterator[Chunk]:
     """Yield all rows, or some, of all columns that are learned from."""
     for batch in Groups(group_bytes).of(query.stream(query.cells, rest or query.rows)):
-        rows = labelled_cells(batch, query.roles)
+        rows = labeled_cells(batch, query.roles)
         yield Chunk(rows.X, rows.y, rows.weight)
 
 
 def _renamed_chunk(batch: Any, roles: Roles, names: Sequence[str]) -> Chunk:
-    rows = labelled_cells(batch, roles)
+    rows = labeled_cells(batch, roles)
     return Chunk(rows.X.rename_columns(list(names)), rows.y, rows.weight)
 
 
@@ -231,7 +231,7 @@ class Classes:
 
 def _placed(table: pa.Table) -> tuple[Index, Array]:
     """Return the classes of a result, and the position of the class of each row."""
-    rows = labelled_cells(table.combine_chunks().to_batches()[0], ANSWER._replace(columns=(), weight=None))
+    rows = labeled_cells(table.combine_chunks().to_batches()[0], ANSWER._replace(columns=(), weight=None))
     return read_labels(rows.y, rows.n_rows, Kernels())
 
 
