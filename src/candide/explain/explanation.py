@@ -17,8 +17,7 @@ from ..model.scorer import leaders_only
 from ..model.table import Table, objects
 from ..printable import printable
 from ..stacking.calibration import log_softmax
-from .terms import BITS, Certainty, Kind, Term, joined
-from .tokens import Placed, placed
+from .terms import BITS, Certainty, Kind, Placed, Term, joined, placed
 
 Unit = Literal["bits", "nats"]
 By = Literal["term", "view", "word"]
@@ -279,11 +278,10 @@ _MOST = 20
 _WIDEST = 24
 # Bits from which a word has a color, and a strong one.
 _LEAST, _STRONG = 0.1, 1.0
-# Blue for, orange against: told apart by all eyes, and by the side of the axis they are on.
-_FOR, _AGAINST = "#0072b2", "#d55e00"
-# The same on the dark or light ground of a terminal.
+# Blue for, orange against, which color-blind readers can tell apart: in HTML, and on dark or light terminals.
+_HTML_FOR, _HTML_AGAINST = "#0072b2", "#d55e00"
 _FOR, _AGAINST = "dodger_blue1", "dark_orange"
-# What is less is shown as 0.00, and says nothing by itself.
+# Smaller contributions would be shown as 0.00.
 _LEAST_SHOWN = 0.005
 
 
@@ -312,15 +310,25 @@ def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = N
 def heading(found: Explanation, of: Any = None, against: Any = None) -> str:
     """The answer in words."""
     if len(found.classes) < 2:
-        return f"{printable(found.answer)}: the model knows no other class"
+        return f"{printable(found.answer)}: the model has no other class"
     first, second = (found.classes.tolist()[place] for place in found.pair(of, against))
     prefix = "" if first == found.answer else f"{first} "
     odds = found.log_odds(first, second)
     return printable(f"{found.answer} ({found.probability:.4f}), {prefix}against {second}: {odds:+.2f} bits")
 
 
+def one_line(found: Explanation, most: int) -> str:
+    """Return the largest contributions in one line, for a cell of a table."""
+    if len(found.classes) < 2:
+        return ""
+    shown, rest = bars(found, most)
+    second = found.classes.tolist()[found.pair()[1]]
+    terms = ", ".join(f"{bar.name} {bar.bits:+.2f}" for bar in [*shown[: most + 1], *([rest] if rest else [])])
+    return printable(f"against {second}: {terms}")
+
+
 def as_text(found: Explanation) -> str:
-    """Plain lines."""
+    """Return plain lines."""
     if len(found.classes) < 2:
         return heading(found)
     shown, rest = bars(found)
@@ -376,7 +384,7 @@ def as_html(found: Explanation) -> str:
 
 
 def _row(bar: Bar) -> str:
-    color, width = (_FOR if bar.bits > 0 else _AGAINST), round(120 * abs(bar.length))
+    color, width = (_HTML_FOR if bar.bits > 0 else _HTML_AGAINST), round(120 * abs(bar.length))
     drawn = f'<div style="background:{color};height:0.8em;width:{width}px"></div>' if width else ""
     return (
         f'<tr><td style="text-align:left">{html.escape(bar.name)}</td>'

@@ -23,7 +23,7 @@ from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..printable import printable
 from ..priors import above_zero, pseudo_count
-from .tokens import code_names, tokens_of
+from .terms import code_names, tokens_of
 
 
 class Factor(NamedTuple):

@@ -22,8 +22,7 @@ from ..printable import printable
 from ..statistics import CategoryCounts, Counts, Moments
 from ..statistics.table import TableStatistics
 from .contributions import explained
-from .tokens import WORD
-from .values import date_columns, parts_of, values_of, written
+from .terms import WORD, date_columns, parts_of, values_of, written
 
 # Where numbers are tried: so many deviations from the mean, and so many parts of equal weight.
 _DEVIATIONS = np.linspace(-3.0, 3.0, 13)

@@ -199,14 +199,15 @@ class Classifier:
         from .out_of_fold import OutOfFoldScores, score_out_of_fold
 
         result = score_out_of_fold(self, Kernels(self.bound_spec.n_threads))
-        scores = (self._retargeted(part) for part in (result.log_probability, result.optimistic))
+        scores, optimistic = (self._retargeted(part) for part in (result.log_probability, result.optimistic))
+        plain = None if result.plain is None else self._retargeted(result.plain)
         if self.bound_spec.target is None:
-            return OutOfFoldScores(result.seen, *scores)
+            return OutOfFoldScores(result.seen, scores, optimistic, plain)
         # Where the model is used, the classes have other shares than among the rows that were kept.
         trained = self.bound_spec.prior.as_in_training.probability(self.classes, self.state.rows)
         share = np.divide(self.bound_spec.target, trained, out=np.zeros_like(trained), where=trained > 0)
         weight = result.seen.case_weight * share[result.seen.batch.classes]
-        return OutOfFoldScores(result.seen._replace(case_weight=weight), *scores)
+        return OutOfFoldScores(result.seen._replace(case_weight=weight), scores, optimistic, plain)
 
     @property
     def can_report(self) -> bool:

@@ -1,4 +1,4 @@
-"""What surrounds every command: errors become messages and exit codes."""
+"""Errors of commands as messages and exit codes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .interrupt import INTERRUPTED, STOPPED, TERMINATED, Terminated, terminable
 from .session import as_json
 
 # 0: done. 2: the command line itself is wrong (typer says so).
-CANNOT = 1  # data, a model or a setting cannot be used
+UNUSABLE = 1  # data, a model or a setting cannot be used
 NO_FILE = 3  # a file cannot be read or written
-HELD = 4  # another process is changing the model file
+LOCKED = 4  # another process is changing the model file
 
 
-def guarded(run: Callable[[], None], *, machine: bool = False) -> None:
-    """Runs a command: an error is one message, for machines also as JSON, and an exit code."""
+def run_command(run: Callable[[], None], *, machine: bool = False) -> None:
+    """Run a command; an error becomes one message, with ``machine`` also as JSON, and an exit code."""
     try:
         with terminable(), warnings.catch_warnings():
             warnings.simplefilter("default")
@@ -30,7 +30,7 @@ def guarded(run: Callable[[], None], *, machine: bool = False) -> None:
             run()
             sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has read enough; Python would complain again when it closes stdout.
+        # The reader has closed the pipe; Python would raise again when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
     except KeyboardInterrupt as stop:
@@ -40,48 +40,48 @@ def guarded(run: Callable[[], None], *, machine: bool = False) -> None:
     except SourceError as error:
         _fail(str(error), NO_FILE, type(error).__name__, machine)
     except LockTimeout as error:
-        _fail(str(error), HELD, type(error).__name__, machine)
+        _fail(str(error), LOCKED, type(error).__name__, machine)
     except OSError as error:
         _fail(_about_files(error), NO_FILE, type(error).__name__, machine)
     except MemoryError:
-        _fail("there is not enough memory for this; nothing was written", CANNOT, "MemoryError", machine)
+        _fail("not enough memory; nothing was written", UNUSABLE, "MemoryError", machine)
     except CandideError as error:
-        _fail(str(error), CANNOT, type(error).__name__, machine)
+        _fail(str(error), UNUSABLE, type(error).__name__, machine)
 
 
 def _as_note(message: Any, *_: Any, **__: Any) -> None:
     print(f"note: {printable(in_a_terminal(str(message)))}", file=sys.stderr)
 
 
-_NO_ROOM = "make room, or choose a place on another disk; what was there before is unchanged"
+_FREE_SPACE = "free some space, or write to another disk; existing files are unchanged"
 _ABOUT_FILES = {
-    errno.ENOENT: "there is no such file or folder; check the name",
-    errno.EACCES: "there is no permission; choose another place, or change the permissions",
-    errno.EPERM: "there is no permission; choose another place, or change the permissions",
-    errno.EISDIR: "it is a folder; name a file",
-    errno.ENOTDIR: "a part of this path is a file and no folder; check the name",
+    errno.ENOENT: "no such file or folder; check the name",
+    errno.EACCES: "permission denied; choose another path, or change the permissions",
+    errno.EPERM: "permission denied; choose another path, or change the permissions",
+    errno.EISDIR: "is a folder; expected a file",
+    errno.ENOTDIR: "part of this path is a file, not a folder; check the name",
     errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
-    errno.EROFS: "the file system is read-only; choose another place",
-    errno.ENOSPC: f"the disk is full; {_NO_ROOM}",
-    errno.EDQUOT: f"the quota of this disk is used up; {_NO_ROOM}",
-    errno.EFBIG: f"the file would be larger than is allowed here; {_NO_ROOM}",
-    errno.EIO: "the disk reports an error (input/output error); check the disk, and try again",
-    errno.EMFILE: "too many files are open; allow more of them (ulimit -n)",
+    errno.EROFS: "the file system is read-only; choose another path",
+    errno.ENOSPC: f"the disk is full; {_FREE_SPACE}",
+    errno.EDQUOT: f"the disk quota is exceeded; {_FREE_SPACE}",
+    errno.EFBIG: f"the file would exceed the maximal size; {_FREE_SPACE}",
+    errno.EIO: "input/output error; check the disk, and try again",
+    errno.EMFILE: "too many open files; raise the limit (ulimit -n)",
 }
 
 
 def _about_files(error: OSError) -> str:
     if error.strerror is None or error.errno is None:
         return str(error)
-    what = _ABOUT_FILES.get(error.errno, f"{error.strerror.lower()}; nothing was lost of what was there before")
+    what = _ABOUT_FILES.get(error.errno, f"{error.strerror.lower()}; existing files are unchanged")
     if error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {what}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):  # all files that are written name themselves
-        return f"standard output: {error.strerror.lower()}; what was written there is not complete; write it elsewhere"
+        return f"standard output: {error.strerror.lower()}; the output is incomplete; write it elsewhere"
     return what
 
 
-# What messages say to people who write Python, and how it is said in a terminal.
+# Parameters in messages for Python, and the options of the command line.
 _IN_A_TERMINAL = (
     (r" with \w+= \((--[\w-]+) in a terminal\)", r" with \1"),
     (r"on_bad_row='skip'", "--on-bad-row skip"),

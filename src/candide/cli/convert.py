@@ -1,4 +1,4 @@
-"""``candide dump``, ``load``, ``convert``: a model as text that people can read and compare, and back."""
+"""``candide dump``, ``load``, ``convert``: a model as JSON text, and back."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ candide load messages.json -o messages.candide
 candide dump a.candide | candide load - -o b.candide
 """
 CONVERT_EXAMPLES = """
-candide convert old.candide new.candide          # in the newest format
-candide convert messages.candide messages.json   # as text
-candide convert with_rows.candide lean.candide --without-rows
+# In the newest format
+candide convert old.candide new.candide
+# As JSON text
+candide convert messages.candide messages.json
+candide convert with_rows.candide small.candide --without-rows
 """
 
 
@@ -36,39 +38,42 @@ def dump(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Write a model as text: JSON, a line for each thing, every number exact."""
+    """Write a model as JSON text, to standard output or a file. Numbers are exact."""
     from ..storage.atomic_write import atomic_writer
     from ..storage.models import dump_lines
     from .reading import open_model
-    from .writing import checked_place, is_stdout
+    from .writing import checked_path, is_stdout
 
     if output is None or is_stdout(output):
         sys.stdout.writelines(dump_lines(open_model(model), rows=True))
         return
-    with writing.locked(checked_place(output), shared.session), atomic_writer(output) as file:
+    with writing.locked(checked_path(output), shared.session), atomic_writer(output) as file:
         file.writelines(line.encode() for line in dump_lines(open_model(model), rows=True))
+    shared.session.report({"output": str(output)}, lambda: [f"wrote {output}"])
 
 
 @command
 def load(
-    text: Annotated[str, typer.Argument(metavar="FILE", show_default=False, help="What dump wrote; - for stdin.")],
+    text: Annotated[
+        str, typer.Argument(metavar="FILE", show_default=False, help="A file written by dump, or - for standard input.")
+    ],
     output: options.Output = None,
     *,
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Make a model file from what dump wrote. The model is the same to the last digit."""
+    """Make a model file from the output of dump. The models are identical."""
     from ..storage.models import load_lines, save_model
-    from .writing import checked_place
+    from .writing import checked_path
 
     if output is None:
-        raise ParameterError("load needs a place for the model: -o FILE")
+        raise ParameterError("load needs an output file; pass -o FILE")
     if text == "-":
         loaded = load_lines(sys.stdin, "stdin")
     else:
         with open(text, encoding="utf-8") as file:
             loaded = load_lines(file, text)
-    with writing.locked(checked_place(output), shared.session):
+    with writing.locked(checked_path(output), shared.session):
         save_model(loaded, output, rows=loaded.has_training_rows)
     shared.session.report({"model": str(output)}, lambda: [f"wrote {output}"])
 
@@ -79,21 +84,21 @@ def convert(
     output: Annotated[
         Path, typer.Argument(metavar="OUTPUT", show_default=False, readable=False, help="A .candide or .json file.")
     ],
-    without_rows: Annotated[bool, typer.Option("--without-rows", help="Leave training rows out.")] = False,
+    without_rows: Annotated[bool, typer.Option("--without-rows", help="Omit the training rows.")] = False,
     *,
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Write a model in another form: a model file (.candide) in the newest format, or text (.json)."""
+    """Convert a model to a model file in the newest format (.candide), or to JSON text (.json)."""
     from ..storage.atomic_write import atomic_writer
     from ..storage.models import dump_lines, save_model
     from .reading import open_model
-    from .writing import checked_place
+    from .writing import checked_path
 
     if output.suffix not in (".candide", ".json"):
-        raise ParameterError(f"the output is {output}; its ending must be .candide or .json")
+        raise ParameterError(f"the output is {output}; expected a name that ends in .candide or .json")
     session = shared.session
-    with writing.locked(checked_place(output), session):
+    with writing.locked(checked_path(output), session):
         fitted = open_model(model).for_file()
         kept = fitted.has_training_rows and not without_rows
         if output.suffix == ".candide":
