@@ -28,7 +28,7 @@ def show(
     shared: options.Shared,
 ) -> None:
     """Show a model: its settings and origin, its columns, its leave-one-out evaluation and its top features."""
-    from ..model.text_summary import by_feature_set
+    from ..model.summary import by_feature_set
     from .reading import open_model
     from .tables import of_loo, of_summary, of_table
     from .training_report import summary_of, top_words

@@ -105,7 +105,7 @@ def top_words(model: Model, n: int = _WORDS) -> Any:
 def summary_of(model: Model) -> Table | None:
     """Return the importance of columns, or of token features; None for models of one family."""
     if model.spec.reads_texts:
-        from ..model.text_summary import text_summary
+        from ..model.summary import text_summary
 
         return text_summary(model.classifier)
     if model.spec.name != "NaiveBayes":

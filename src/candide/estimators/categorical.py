@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels.layouts import Array, Floats
 from ..priors import Dirichlet
-from ..specs.categorical import CategoricalSpec, priors_by_column
+from ..specs.discrete import CategoricalSpec, priors_by_column
 from .base import BaseNB
 from .from_counts import category_counts, category_shares, given_model, ready_model, table_categories
 from .model_estimator import read_only

@@ -23,8 +23,7 @@ from ..statistics.hashing import ABOVE_ALL
 from .cached import cached
 from .fitted import Fitted, fit_on_sample, held_out, seen_rows, with_refinement
 from .given import log_posterior, nothing_given
-from .log_likelihood import log_likelihood, plus_base
-from .scorer import Scorer, log_sum
+from .scorer import Scorer, log_likelihood, log_sum, plus_base
 from .state import State
 from .table import Table, named
 

@@ -15,8 +15,8 @@ from ..families.columns.histogram import may_be_whole, middles
 from ..families.table import TableFamily
 from ..families.table_likelihood import TableLikelihood
 from ..kernels.layouts import Array, Floats
+from ..model.summary import by_feature_set
 from ..model.table import Table
-from ..model.text_summary import by_feature_set
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
 

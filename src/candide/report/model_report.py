@@ -20,8 +20,8 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.evaluation import Evaluation
+from ..model.summary import text_summary
 from ..model.table import Table
-from ..model.text_summary import text_summary
 from ..model.top_features import top_features
 from ..statistics.table import TableStatistics
 from .evaluation import DataEvaluation, TrainingEvaluation, evaluate_given_rows, evaluate_training_rows
