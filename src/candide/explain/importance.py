@@ -36,7 +36,7 @@ _TERMS = (
 )
 _UNKNOWN = (
     "contribution and loss_without are NaN: they are found on training rows, and the model keeps none; fit without "
-    "keep_sample=False."
+    "subsample=0."
 )
 
 

@@ -414,10 +414,10 @@ def _state(model: Classifier, batch: Batch, kernels: Kernels) -> State:
     """What a block teaches; its classes are those of the model."""
     bound_spec, sample = model.bound_spec, None
     statistics: Any = bound_spec.family.observe(batch, kernels)
-    if bound_spec.sample_bytes:
+    if bound_spec.budget is not None:
         from ..statistics import Sample
 
-        sample = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.sample_bytes)
+        sample = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.budget)
     return State(model.classes, np.ones(batch.n_classes, dtype=bool), statistics, sample=sample)
 
 

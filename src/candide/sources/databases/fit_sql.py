@@ -174,7 +174,7 @@ def fit_sql(
     >>> _ = shop.execute("CREATE TABLE visits (minutes INT, page VARCHAR, bought BOOLEAN)")
     >>> _ = shop.execute(\"\"\"INSERT INTO visits VALUES
     ...     (2, 'home', false), (9, 'cart', true), (3, 'home', false), (8, 'cart', true), (1, 'cart', false)\"\"\")
-    >>> model = fit_sql(NaiveBayes(keep_sample=False), shop, "visits", label="bought")
+    >>> model = fit_sql(NaiveBayes(subsample=0), shop, "visits", label="bought")
     >>> model.predict({"minutes": [9, 1], "page": ["cart", "home"]}).tolist()
     [True, False]
     """
