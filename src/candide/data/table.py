@@ -106,7 +106,7 @@ def _mapping_cells(X: Mapping[Any, Any]) -> Iterator[tuple[Any, Cells]]:
         array = as_array(values, f"column {name!r}")
         if array.ndim != 1:
             what = "a single value" if array.ndim == 0 else f"an array of shape {array.shape}"
-            raise InputError(f"column {name!r} is {what}; pass one value a row")
+            raise InputError(f"column {name!r} is {what}; pass one value per row")
         yield name, array_cells(array, name)
 
 
