@@ -66,7 +66,7 @@ def halves(later: list[Any]) -> Any:
 def test_types_are_those_of_the_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts in another partition are converted to numbers, or refused with the partition and the row."""
     monkeypatch.setattr("candide.model.train._HEAD", 4)
-    plain: dict[str, Any] = {"stacking": None, "calibrate": None, "keep_sample": False}
+    plain: dict[str, Any] = {"stacking": None, "calibrate": None, "subsample": 0}
     model = NaiveBayes(**plain).fit(halves(["17.0", "30", "41.5", "62"]), "label")
     first = halves([17.0, 30.0, 41.5, 62.0])
     assert_same_table(model, NaiveBayes(**plain).fit(first, "label"))
@@ -403,8 +403,8 @@ class TestProcesses:
     ) -> None:
         make_mortal(monkeypatch, mark)
         X, y = da.from_array(NUMBERS, chunks=(15, 3)), da.from_array(LABELS, chunks=15)
-        model = GaussianNB(keep_sample=True).fit(X, y)
+        model = GaussianNB(subsample=100_000).fit(X, y)
         assert Path(mark).exists()
-        whole = GaussianNB(keep_sample=True).fit(NUMBERS, LABELS)
+        whole = GaussianNB(subsample=100_000).fit(NUMBERS, LABELS)
         assert_same_model(model, whole)
         assert_alike(model.model_.classifier.state.sample, whole.model_.classifier.state.sample)

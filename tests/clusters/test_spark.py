@@ -132,8 +132,8 @@ def test_partitions_of_one_class_each_and_empty_ones(spark: Any) -> None:
 def test_texts(spark: Any, model: str) -> None:
     letters = spread(spark, pd.DataFrame({"text": TEXTS, "label": KINDS}), 5)
     apart, whole = (
-        TextNB(model, keep_sample=True).fit(letters, "label"),
-        TextNB(model, keep_sample=True).fit(TEXTS, KINDS),
+        TextNB(model, subsample=100_000).fit(letters, "label"),
+        TextNB(model, subsample=100_000).fit(TEXTS, KINDS),
     )
     assert apart.vocabulary_.keys() == whole.vocabulary_.keys()
     assert_alike(apart.model_.classifier.state.sample, whole.model_.classifier.state.sample)
@@ -322,9 +322,9 @@ def test_a_task_that_dies_while_it_reads(spark: Any, mark: str) -> None:
 def test_a_task_that_dies_when_it_has_counted(spark: Any, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     make_mortal(monkeypatch, mark)
     numbers = TABLE[["visits", "label"]]
-    model = GaussianNB(keep_sample=True).fit(spread(spark, numbers), "label")
+    model = GaussianNB(subsample=100_000).fit(spread(spark, numbers), "label")
     assert Path(mark).exists()
-    whole = GaussianNB(keep_sample=True).fit(numbers[["visits"]], LABELS)
+    whole = GaussianNB(subsample=100_000).fit(numbers[["visits"]], LABELS)
     assert model.model_.row_counts == (90, 0, 4)
     assert_same_model(model, whole)
     assert_alike(model.model_.classifier.state.sample, whole.model_.classifier.state.sample)

@@ -207,7 +207,7 @@ def test_what_is_refused() -> None:
 def test_without_training_texts_the_same_model(settings: dict[str, object]) -> None:
     """Looks that had no weight before may have one after."""
     texts, labels = some_labels(40, 300, seed=9)
-    keeps, drops = (TextNB(**settings, unlabeled="em", keep_sample=keep).fit(texts, labels) for keep in (True, False))
+    keeps, drops = (TextNB(**settings, unlabeled="em", subsample=keep).fit(texts, labels) for keep in ("auto", 0))
     assert drops.unlabeled_ == keeps.unlabeled_
     assert np.array_equal(drops.predict_proba(texts), keeps.predict_proba(texts))
     assert drops.loo_.log_loss == keeps.loo_.log_loss

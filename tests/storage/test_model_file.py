@@ -40,7 +40,7 @@ def with_metadata(path: Path, **changes: str) -> None:
 def test_any_reader_of_safetensors_opens_it(path: Path) -> None:
     with safe_open(path, framework="numpy") as file:
         metadata, names = file.metadata(), set(file.keys())
-        assert (metadata["format"], metadata["version"], metadata["kind"]) == ("candide", "3", "GaussianNB")
+        assert (metadata["format"], metadata["version"], metadata["kind"]) == ("candide", "4", "GaussianNB")
         assert json.loads(metadata["provenance"])["rows"] == 140.0
         rows = file.get_tensor("model.state.statistics.rows")
     assert {"model.state.statistics.mean", "model.state.sample.data.values"} <= names

@@ -191,9 +191,9 @@ class Evaluation:
             raise InputError(
                 "no row has a weight above 0, so there is nothing to measure; pass rows with a positive weight"
             )
-        beside = rows.weight, rows.copies, rows.observation()
-        accuracy, accuracy_error = mean_and_error(rows.right.astype(np.float64), *beside)
-        log_loss, log_loss_error = mean_and_error(rows.surprise, *beside)
+        shared = rows.weight, rows.copies, rows.observation()
+        accuracy, accuracy_error = mean_and_error(rows.right.astype(np.float64), *shared)
+        log_loss, log_loss_error = mean_and_error(rows.surprise, *shared)
         confidences = Confidences.of(rows.confidence, rows.right, rows.weight)
         reliability = confidences.reliability()
         risk_coverage, aurc = confidences.risk_by_coverage()
@@ -416,10 +416,10 @@ def _state(model: Classifier, batch: Batch, kernels: Kernels) -> State:
     """What a block teaches; its classes are those of the model."""
     bound_spec, sample = model.bound_spec, None
     statistics: Any = bound_spec.family.observe(batch, kernels)
-    if bound_spec.sample_bytes:
+    if bound_spec.budget is not None:
         from ..statistics import Sample
 
-        sample = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.sample_bytes)
+        sample = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.budget)
     return State(model.classes, np.ones(batch.n_classes, dtype=bool), statistics, sample=sample)
 
 

@@ -262,7 +262,7 @@ def densities(
     Of a number column, densities. A value that holds a large share of the column is a point mass, drawn as a stem with
     its probability on an axis of its own at the right; the densities cover the other values. Of names, on/off columns
     and counts of a Poisson model, probabilities as bars, with dots for the shares seen. The data are known to
-    ``NaiveBayes``; other models show those that they kept (``keep_sample=True``), or ``X`` and ``y``; without any, the
+    ``NaiveBayes``; other models show those that they kept (``subsample``), or ``X`` and ``y``; without any, the
     model's own density is alone.
 
     Parameters
