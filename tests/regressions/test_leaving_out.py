@@ -146,7 +146,7 @@ def test_few_rows_make_few_folds() -> None:
         (3, {"groups": [0, 1, 1], "n_folds": 2}, "n_folds is 2, but each of the groups is a fold"),
         (3, {"groups": ["a", None, "a"]}, r"no order among them \(NoneType, str\); give"),
         (3, {"groups": [0, 1]}, "one group per row"),
-        (3, {"n_folds": 4}, "from 2 to the 3 rows"),
+        (3, {"n_folds": 4}, "from 2 to the number of rows, 3"),
         (1, {}, "at least 2 rows"),
     ],
 )

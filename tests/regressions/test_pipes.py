@@ -32,7 +32,7 @@ def test_a_model_into_a_pipe(tmp_path: Path) -> None:
 def test_a_model_and_an_answer_in_one_stream_are_refused() -> None:
     refused = run("train", MESSAGES, "-o", "/dev/stdout", "--json")
     assert refused.code != 0
-    assert "--json would write its answer into the model" in refused.err + refused.out
+    assert "--json and the model would both be written" in refused.err + refused.out
 
 
 @needs_dev
