@@ -52,7 +52,7 @@ def refused(call: Any, *words: str, error: type[CandideError] = InputError) -> N
 
 
 def test_two_columns_of_one_name() -> None:
-    refused(lambda: fit(pd.concat([X, X[["size"]]], axis=1)), "'size'", "a name of its own")
+    refused(lambda: fit(pd.concat([X, X[["size"]]], axis=1)), "'size'", "a unique name")
 
 
 def test_cells_that_hold_several_things() -> None:
@@ -373,7 +373,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "column": ({"columns": {"sise": "kernel"}}, "columns has the key 'sise', but X has no such column"),
     "twice": ({"columns": {"size": "kernel", ("size", "count"): "bins"}}, "column 'size' is matched twice"),
     "numbers": ({"columns": {"word": "gaussian"}}, "column 'word' holds categories, and 'gaussian' needs numbers"),
-    "two values": ({"columns": {"word": "bernoulli"}}, "holds 3 different values, and 'bernoulli' knows two"),
+    "two values": ({"columns": {"word": "bernoulli"}}, "holds 3 different values, and 'bernoulli' allows two"),
     "option": ({"columns": {"size": ("bins", {"foo": 1})}}, "'bins' has no option 'foo'"),
     "method": ({"columns": {"size": ("bins", {"method": "foo"})}}, "method of 'bins' is 'foo'; it must be one of"),
     "options": ({"columns": {"size": ("bins", 3)}}, "columns asks for ('bins', 3)"),

@@ -79,7 +79,7 @@ def test_no_answer() -> None:
     [
         ({"costs": np.ones((2, 2))}, r"costs has shape \(2, 2\) for 3 classes"),
         ({"costs": "much"}, "costs"),
-        ({"costs": {("ant", "dog"): 1}}, "costs names 'dog', which is no class"),
+        ({"costs": {("ant", "dog"): 1}}, "costs names 'dog', which is not a class"),
         ({"costs": {"ant": 1}}, r"costs has the key 'ant'; keys are pairs of labels"),
         ({"costs": np.full((3, 3), np.nan)}, "a cost must be a finite number"),
         ({"abstain": 0.5, "unsure": "ant"}, "'ant' is a class of this model"),

@@ -147,7 +147,7 @@ def test_other_files_are_refused(content: bytes, found: str, tmp_path: Path) -> 
         read_model(path)
     assert str(path) in str(caught.value)
     assert isinstance(caught.value, CandideError)
-    assert ("fetch it again" in str(caught.value)) == ("it begins with" not in str(caught.value))
+    assert ("download it again" in str(caught.value)) == ("it begins with" not in str(caught.value))
 
 
 def test_an_altered_byte_is_found(path: Path) -> None:

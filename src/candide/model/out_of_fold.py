@@ -48,10 +48,10 @@ def score_out_of_fold(model: Classifier, kernels: Kernels) -> OutOfFoldScores:
     result = _score_out_of_fold(model, kernels)
     if not model.bound_spec.corrects:
         return result
-    return result._replace(plain=plain_left_out(model, result.seen, kernels))
+    return result._replace(plain=_plain_left_out(model, result.seen, kernels))
 
 
-def plain_left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> Floats:
+def _plain_left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> Floats:
     """Score training rows left out by plain naive Bayes: the same family, without stacking and calibration."""
     alpha = None if model.fitted is None else model.fitted.alpha
     scores, _ = scores_left_out(model.bound_spec, model.state, seen, alpha, kernels)

@@ -116,8 +116,8 @@ class Monitor:
         return nullcontext()
 
     def unlabeled(self, n_rows: int) -> None:
-        """Tell that rows without a label were left out."""
-        warn(f"{n_rows} rows without a label were left out")
+        """Tell that rows without a label were skipped."""
+        warn(f"{n_rows} rows without a label were skipped")
 
 
 class Checkpoint(NamedTuple):
