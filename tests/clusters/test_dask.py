@@ -139,11 +139,11 @@ def test_categories_that_differ_from_partition_to_partition() -> None:
 def test_rows_without_a_label_are_left_out() -> None:
     table = TABLE.assign(label=np.where(np.arange(90) % 10 < 3, None, LABELS))
     known = table[table["label"].notna()]
-    with pytest.warns(UserWarning, match="27 rows without a label were skipped"):
+    with pytest.warns(UserWarning, match="skipped 27 rows without a label"):
         model = NaiveBayes(order=0).fit(cut(table), "label")
     assert model.model_.row_counts == (90, 27, 4)
     assert_same_table(model, NaiveBayes(order=0).fit(known, "label"))
-    with pytest.warns(UserWarning, match="27 rows without a label were skipped"):
+    with pytest.warns(UserWarning, match="skipped 27 rows without a label"):
         right = model.score(cut(table), "label")
     assert right == pytest.approx(model.score(known, "label"))
 

@@ -106,7 +106,7 @@ def test_a_table(spark: Any) -> None:
 def test_rows_without_a_label(spark: Any) -> None:
     rows = TABLE.assign(label=[None if i % 9 == 4 else label for i, label in enumerate(TABLE["label"])])
     known = rows["label"].notna()
-    with pytest.warns(UserWarning, match="10 rows without a label were skipped") as found:
+    with pytest.warns(UserWarning, match="skipped 10 rows without a label") as found:
         model = NaiveBayes(n_threads=1).fit(spread(spark, rows), "label")
     assert len([one for one in found if "without a label" in str(one.message)]) == 1
     assert_same_table(model, NaiveBayes(n_threads=1).fit(FRAME[known], rows["label"][known]))
@@ -232,7 +232,7 @@ def test_sums_that_are_too_large_for_the_driver_meet_before(spark: Any, monkeypa
 
 def test_rows_without_a_label_are_left_out(spark: Any) -> None:
     table = TABLE.assign(label=np.where(np.arange(90) % 10 < 3, None, LABELS))
-    with pytest.warns(UserWarning, match="27 rows without a label were skipped"):
+    with pytest.warns(UserWarning, match="skipped 27 rows without a label"):
         model = NaiveBayes(n_threads=1, order=0).fit(spread(spark, table), "label")
     assert model.model_.row_counts == (90, 27, 4)
     assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(table[table["label"].notna()], "label"))

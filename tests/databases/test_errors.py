@@ -45,7 +45,7 @@ def test_errors(put: Put, query: Any, options: dict[str, Any], error: type[Excep
     connection = put(TABLE)
     with pytest.raises(error, match=f"(?s){match}"):
         fit_sql(GaussianNB(), connection, query, **{"label": "y", **options})
-    with pytest.warns(UserWarning, match="1 rows without a label were skipped"):
+    with pytest.warns(UserWarning, match="skipped 1 rows without a label"):
         model = fit_sql(GaussianNB(), connection, "t", label="y", columns=["x"])
     assert model.class_count_.tolist() == [1.0, 1.0]
 

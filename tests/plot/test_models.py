@@ -117,7 +117,7 @@ def test_a_nomogram_shows_the_columns_asked_for() -> None:
     [
         (lambda: table_model(2), {"against": "ham"}, "do not add up"),
         (lambda: GaussianNB(calibrate="isotonic").fit(*numbers(2)), {"against": "ham"}, "do not add up"),
-        (lambda: GaussianNB().fit(*numbers(3)), {"of": "cat"}, "no class of this model"),
+        (lambda: GaussianNB().fit(*numbers(3)), {"of": "cat"}, "not a class of this model"),
         (lambda: GaussianNB().fit(*numbers(3)), {"of": "ham", "against": "ham"}, "given as both"),
         (lambda: GaussianNB().fit(np.ones((4, 1)), list("aabb")), {}, "no column distinguishes"),
         (lambda: GaussianNB().fit(np.ones((2, 1)), ["a", "a"]), {}, "has only 'a'"),

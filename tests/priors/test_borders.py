@@ -121,9 +121,9 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Beta([1, 2], [1, 2, 3]), "incompatible shapes: a (2,), b (3,); give single numbers"),
         (lambda: Beta().posterior(-0.5, 3), "on is -0.5; it must be finite and of at least 0"),
         (lambda: Beta().log_marginal_likelihood(1, [1, -3]), "off is [1, -3]; it must be finite and of at least 0"),
-        (lambda: Beta([1, 2]).posterior([1, 2, 3], 0), "do not go together: a (2,), on (3,); give single numbers"),
+        (lambda: Beta([1, 2]).posterior([1, 2, 3], 0), "incompatible shapes: a (2,), on (3,); give single numbers"),
         (lambda: Dirichlet([1, 1]).posterior([-0.5, 1]), "count is [-0.5, 1]; it must be finite and of at least 0"),
-        (lambda: Dirichlet([1, 1, 1]).posterior([3, 1]), "do not go together: concentration (3,), count (2,)"),
+        (lambda: Dirichlet([1, 1, 1]).posterior([3, 1]), "incompatible shapes: concentration (3,), count (2,)"),
         (lambda: Dirichlet([1, 1, 1]).posterior([3]), "count has shape (1,) for 3 outcomes; give one number for each"),
         (
             lambda: Dirichlet([1, 1, 1]).log_marginal_likelihood(3),

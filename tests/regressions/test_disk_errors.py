@@ -100,7 +100,7 @@ def test_a_disk_that_fills_up_while_a_file_is_written(folder: Path, name: str) -
         assert copied.code == 3
         assert "a copy cannot be written to" in copied.err
         assert "TMPDIR" in copied.err
-    refused(ran, arguments[-1], "the file would be larger than is allowed here", "another disk")
+    refused(ran, arguments[-1], "the file would exceed the maximal size", "another disk")
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
@@ -123,7 +123,7 @@ def test_a_full_disk_behind_stdout(folder: Path, arguments: tuple[str, ...]) -> 
         made = command(*(named.get(one, one) for one in arguments))
         ran = subprocess.run(made, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert ran.returncode == 3
-    assert ran.stderr.startswith("candide: standard output: no space left on device; what was written there")
+    assert ran.stderr.startswith("candide: standard output: no space left on device; the output is incomplete")
     assert "Traceback" not in ran.stderr
 
 
@@ -134,29 +134,29 @@ def test_places_where_no_file_can_be(folder: Path, name: str, monkeypatch: pytes
         return run(*arguments), Path(str(arguments[-1]))
 
     ran, path = tried(folder / "nothing" / "out")
-    refused(ran, path.parent, "there is no such file or folder", "check the name")
+    refused(ran, path.parent, "no such file or folder", "check the name")
     ran, path = tried(folder / "rows.csv" / "out")
-    refused(ran, path.parent, "a part of this path is a file", "check the name")
+    refused(ran, path.parent, "part of this path is a file", "check the name")
     ran, path = tried(folder / ("x" * 300))
     refused(ran, path, "the name is too long", "a shorter one")
     for ending in ("candide", "json", "html", "csv", "parquet", "arrow", "jsonl"):
         (folder / f"folder.{ending}").mkdir()
     ran, path = tried(folder / "folder")
-    refused(ran, path, "it is a folder", "name a file")
+    refused(ran, path, "is a folder", "expected a file")
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
     ran, path = tried(folder / "out")
-    refused(ran, path.parent, "there is no permission", "choose another place")
+    refused(ran, path.parent, "permission denied", "choose another path")
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
     ran, path = tried(folder / "out")
-    refused(ran, path.parent, "the file system is read-only", "choose another place")
+    refused(ran, path.parent, "the file system is read-only", "choose another path")
 
 
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("nothing.candide", "there is no such file"),
-        (".", "it is a folder"),
-        ("rows.csv/m.candide", "a part of this path"),
+        ("nothing.candide", "no such file"),
+        (".", "is a folder"),
+        ("rows.csv/m.candide", "part of this path"),
         ("x" * 300, "the name is too long"),
     ],
 )
@@ -174,7 +174,7 @@ def test_a_model_without_permission_is_no_wrong_usage(folder: Path, monkeypatch:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(reading, "open", forbidden, raising=False)
-    refused(run("show", folder / "m.candide"), folder / "m.candide", "there is no permission", "change the permissions")
+    refused(run("show", folder / "m.candide"), folder / "m.candide", "permission denied", "change the permissions")
 
 
 def test_a_source_is_not_written_over(folder: Path) -> None:

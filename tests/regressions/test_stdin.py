@@ -97,8 +97,8 @@ def test_standard_input_is_read_once(model: Path, tmp_path: Path) -> None:
                       ["merge", "-", "-", "-o", tmp_path / "m.candide"], ["evaluate", "-", "-"]):  # fmt: skip
         ran = run(*arguments, stdin=b"x")
         assert ran.code == 1, arguments
-        assert "it can be read once" in ran.err
-    assert "needs a place: -o FILE" in run("update", "-", model, stdin=b"x").err
+        assert "it can be read only once" in ran.err
+    assert "pass -o FILE" in run("update", "-", model, stdin=b"x").err
 
 
 def test_an_error_names_standard_input() -> None:

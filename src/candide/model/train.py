@@ -117,7 +117,7 @@ class Monitor:
 
     def unlabeled(self, n_rows: int) -> None:
         """Tell that rows without a label were skipped."""
-        warn(f"{n_rows} rows without a label were skipped")
+        warn(f"skipped {n_rows} rows without a label")
 
 
 class Checkpoint(NamedTuple):
