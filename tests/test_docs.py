@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,7 +82,7 @@ def test_page_runs_from_top_to_bottom(page: Path, monkeypatch: pytest.MonkeyPatc
     # A copy, because what a page trains may be written beside the data.
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(ROOT / "docs")  # where proofs.py is
+    monkeypatch.syspath_prepend(ROOT / "docs" / "concepts" / "proofs")  # where proofs.py is
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks_of(page):
         run_block(block, str(page.relative_to(ROOT)), names)
@@ -127,10 +128,14 @@ def test_example_runs(example: str, shown: list[str]) -> None:
 def test_site_builds(tmp_path: Path) -> None:
     pytest.importorskip("material", reason="the documentation tools are in the extra 'docs'")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
+    inventory = (tmp_path / "site" / "objects.inv").read_bytes().split(b"\n", 4)[-1]  # four lines of header
+    built = {line.split()[0] for line in zlib.decompress(inventory).decode().splitlines()}
+    methods = {f"{name}.fit" for name in candide.__all__ if name.endswith(("NB", "Bayes"))}
+    assert {f"candide.{name}" for name in {*candide.__all__, *methods} - {"__version__"}} <= built
 
 
 def test_code_is_on_the_first_screen() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    assert "```python" in lines[:15]
+    assert "```python" in lines[:30]  # after the picture and two commands

@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/start.md", "docs/command_line.md")
+PAGES = ("README.md", "docs/tutorials/first_table.md", "docs/how-to/command_line.md")
 _FENCE = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r"^```sh\n(?P<shell>[^`]*)```\n\n```text\n(?P<shown>.*?)^```", re.MULTILINE | re.DOTALL)
 # What takes another environment, or is about developing candide.

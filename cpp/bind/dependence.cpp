@@ -43,7 +43,7 @@ Joint joint_of(const Doubles& array, std::size_t n_classes, const char* name) {
     return {array.data(), n_classes, array.shape(1), array.shape(2)};
 }
 
-// candide.kernels.dependence.PairTable
+// candide.kernels.scoring.PairTable
 struct PairArrays {
     Doubles joint, rows, spare;
 

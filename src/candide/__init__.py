@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         select,
     )
     from .sources import fit_sql, read
-    from .storage.locking import locked
+    from .storage.atomic_write import locked
 
 __version__ = "0.1.0"
 
@@ -55,7 +55,7 @@ __all__ = [
 
 
 # Packages of the public names that are not in ``estimators``.
-_PACKAGES = {"fit_sql": ".sources", "locked": ".storage.locking", "read": ".sources"}
+_PACKAGES = {"fit_sql": ".sources", "locked": ".storage.atomic_write", "read": ".sources"}
 
 # Packages and modules that need no import of their own.
 _MODULES = (

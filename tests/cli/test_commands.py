@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from tiers import every
 
 import candide
+from candide.cli.app import _COMMANDS
 
 from .terminal import INBOX, MESSAGES, command, done, in_terminal, run
 
@@ -42,10 +44,12 @@ def test_train_tells_what_it_understood(tmp_path: Path) -> None:
         "label",
         "text",
         "400",
-        "MB/s",
+        "MB",
         "accuracy",
         "log-loss",
-        "confusion",
+        "Confusion",
+        "plain naive Bayes",
+        "AUC",
         "informative",
         "invoice",
         "without",
@@ -191,7 +195,7 @@ def test_merge_of_ten_parts_is_the_whole(tmp_path: Path, with_rows: Path) -> Non
 
 def test_show(model: Path, table_model: Path) -> None:
     ran = done("show", model)
-    for told in ("TextNB", "order 112", "accuracy", "informative", "not kept"):
+    for told in ("TextNB", "order (112)", "accuracy", "informative", "not kept"):
         assert told in ran.out, told
     told = json.loads(done("show", model, "--json", "-q").out)
     assert told["classes"]["order"] == 112
@@ -209,7 +213,7 @@ def test_types_of_columns(tmp_path: Path) -> None:
         ("wet", "boolean", "feature", "values are true and false"),
         ("class", "str", "label", "the labels of training"),
     ]
-    assert "how columns are read" in done("show", model).out
+    assert "Columns as read" in done("show", model).out
     assert "NaiveBayes()" in done("compare", source, "--type", "soil=category", "--json", "-q").out
     lines = tmp_path / "soil.jsonl"
     lines.write_text('{"soil": 7, "wet": 1}\n{"soil": "9", "wet": 0}\n')
@@ -217,7 +221,11 @@ def test_types_of_columns(tmp_path: Path) -> None:
         json.loads(line)["prediction"] for line in done("predict", model, lines, "--json", "-q").out.splitlines()
     ]
     assert predicted == ["1", "2"]
-    for wrong, words in (("soil", "must be NAME=TYPE"), ("soil=code", "a type is one of"), ("sol=str", "did you mean")):
+    for wrong, words in (
+        ("soil", "expected NAME=TYPE"),
+        ("soil=code", "a type is one of"),
+        ("sol=str", "did you mean"),
+    ):
         assert words in run("train", source, "--type", wrong, "-o", model).err
 
 
@@ -298,3 +306,68 @@ def test_rows_with_dates_and_booleans(tmp_path: Path) -> None:
     assert any(term["term"] == "day = 2024-02-05" for term in told["terms"])
     assert done("classify", tmp_path / "days.candide", row).out.startswith("1\t")
     assert "write them as" in run("classify", tmp_path / "days.candide", '{"day": "last week"}').err
+
+
+def test_explain_rows_of_a_file(people: Path, tmp_path: Path) -> None:
+    model = tmp_path / "people.candide"
+    done("train", people, "--label", "pay", "-o", model, "-q")
+    rows = [
+        json.loads(line) for line in done("explain", model, people, "--row", 17, "--row", 2, "--json").out.splitlines()
+    ]
+    assert [row["row"] for row in rows] == ["row 2", "row 17"]
+    wanted = json.loads(done("predict", model, people, "--json", "-q").out.splitlines()[16])
+    assert (rows[1]["prediction"], rows[1]["probability"]) == (
+        wanted["prediction"],
+        pytest.approx(wanted["probability"]),
+    )
+    shown = done("explain", model, people, "--row", 17).out
+    assert "row 17" in shown
+    assert "bits" in shown
+    beyond = run("explain", model, people, "--row", 1_000_000)
+    assert beyond.code == 1
+    assert "--row is 1,000,000" in beyond.err
+    assert "--row" in run("explain", model, people).err
+
+
+def test_predict_several_classes_and_explanations(model: Path) -> None:
+    rows = [
+        json.loads(line)
+        for line in done("predict", model, INBOX, "--top", 3, "--explain", "--proba", "--json").out.splitlines()
+    ]
+    for row in rows:
+        best = sorted((value for name, value in row.items() if name.startswith("p(")), reverse=True)
+        assert [row["probability"], row["probability_2"], row["probability_3"]] == best[:3]
+        assert row[f"p({row['prediction_2']})"] == row["probability_2"]
+        assert row["explanation"].startswith(f"against {row['prediction_2']}: ")
+
+
+def test_evaluate_prints_classes_and_plain_naive_bayes(model: Path) -> None:
+    shown = done("evaluate", model, MESSAGES).out
+    assert "plain naive Bayes" in shown
+    head = next(line for line in shown.splitlines() if line.startswith("class "))
+    assert head.split() == ["class", "precision", "recall", "F1", "AUC", "rows"]
+    found = json.loads(done("evaluate", model, MESSAGES, "--json", "-q").out)
+    assert set(found["plain"]) == set(found)
+    assert found["per_class"]["auc"] == pytest.approx([1.0] * 5, abs=0.01)
+
+
+@every("width", [80, 120])
+def test_tables_fit_the_terminal(width: int, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    model = tmp_path / "people.candide"
+    shown = done("train", people, "--label", "pay", "-o", model).err + done("show", model).out
+    assert max(map(len, shown.splitlines())) <= max(width, len(f"wrote {model} (0.00 MB, without training rows)"))
+    for whole in ("categorical", "contribution", "precision"):
+        assert whole in shown
+
+
+@every("name", [*_COMMANDS])
+def test_every_command_has_examples_and_common_options(name: str) -> None:
+    shown = subprocess.run(
+        command(name, "--help"), capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}
+    ).stdout
+    for common in ("Examples", "--json", "--quiet", f"candide {name}"):
+        assert common in shown, shown
+    examples = shown[shown.rindex("Examples") :].splitlines()
+    # No example is wrapped.
+    assert all(line.split()[:1] in ([], ["Examples"], ["#"]) or "candide" in line for line in examples), examples

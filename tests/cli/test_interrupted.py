@@ -83,11 +83,11 @@ def test_a_signal_stops_cleanly_and_training_goes_on(texts: Path, tmp_path: Path
     train = "train", texts, "-o", model, "--checkpoint", "--every", 0
     stopped = subprocess.run(small(*train, after=3, sign=sign), capture_output=True, text=True, check=False)
     assert stopped.returncode == (130 if sign == signal.SIGINT else 143), stopped.stderr
-    assert f"are kept in {kept}" in stopped.stderr
+    assert f"are saved in {kept}" in stopped.stderr
     assert "--resume" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert not model.exists()
-    assert "going on after" in done(*train, "--resume").err
+    assert "continuing after" in done(*train, "--resume").err
     assert not kept.exists()
     done("train", texts, "-o", whole, "-q")
     assert dumped(model) == dumped(whole)
@@ -184,11 +184,11 @@ def test_a_checkpoint_of_other_settings_or_another_content_is_refused(
             run(*train)
     other = run(*train, "--model", "multinomial", "--resume")
     assert other.code == 1
-    assert "other settings" in other.err
+    assert "different settings" in other.err
     source.write_bytes(texts.read_bytes().replace(b"parcel", b"packet"))
     resumed = run(*train, "--resume")
     assert resumed.code == 1
-    assert "other places" in resumed.err
+    assert "different files" in resumed.err
 
 
 @pytest.mark.slow

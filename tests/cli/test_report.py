@@ -55,7 +55,7 @@ def test_mistakes(model: Path, tmp_path: Path) -> None:
     before = model.read_bytes()
     ran = run("report", model, "-o", model)
     assert (ran.code, model.read_bytes()) == (1, before)
-    assert "would be written over" in ran.err
+    assert "would be overwritten" in ran.err
     assert run("report", model, "-o", tmp_path / "nowhere" / "page.html").code == 3
     assert run("report", tmp_path / "no.candide").code == 3
     unlabeled = run("report", model, "--data", INBOX, "-o", tmp_path / "page.html")

@@ -379,7 +379,7 @@ def test_labels_of_text_files_are_texts(spark: Any, tmp_path: Path) -> None:
 
 
 def test_types_of_columns(spark: Any) -> None:
-    """As docs/types.md lists them."""
-    page = read_tables((Path(__file__).parents[2] / "docs" / "types.md").read_text())
+    """As docs/reference/column_types.md lists them."""
+    page = read_tables((Path(__file__).parents[2] / "docs" / "reference" / "column_types.md").read_text())
     for name in CASES:
         assert outcome(name, partial(spark_rows, spark=spark)) == page["Spark"][name], name

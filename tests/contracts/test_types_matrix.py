@@ -1,4 +1,4 @@
-"""Every type of column in every format and engine: the tables of docs/types.md are what happens.
+"""Every type of column in every format and engine: the tables of docs/reference/column_types.md are what happens.
 
 In each cell the model with the type declared is that of pandas. Without a declaration, the column has the type that the
 page lists. The model of a pandas frame predicts the rows as they are elsewhere like its own, or refuses them.
@@ -19,7 +19,7 @@ from tiers import fast
 from candide import NaiveBayes
 from candide.exceptions import InputError
 
-PAGE = read_tables((Path(__file__).parents[2] / "docs" / "types.md").read_text())
+PAGE = read_tables((Path(__file__).parents[2] / "docs" / "reference" / "column_types.md").read_text())
 FAST = ("pandas", "polars", "pyarrow", "NumPy", "Parquet", "Arrow", "SQLite", "SQLite (fit_sql)")
 # Readers of these start an engine for each file; some columns tell whether they work at all.
 SLOW = ("CSV", "CSV.gz", "JSON Lines", "DuckDB", "DuckDB (fit_sql)")

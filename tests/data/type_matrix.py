@@ -1,6 +1,6 @@
 """Columns of all types in all formats and engines, and what becomes of them.
 
-``python -m data.type_matrix`` in the folder of the tests prints the tables of docs/types.md.
+``python -m data.type_matrix`` in the folder of the tests prints the tables of docs/reference/column_types.md.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from properties.models import assert_same_model
 
 from candide import CategoricalNB, NaiveBayes, fit_sql
-from candide.sources.databases import aggregates, source
+from candide.sources.databases import query, source
 from candide.statistics import grid
 
 from .stores import Put, assert_same_sums, in_memory, put_duckdb, put_postgres, put_sqlite
@@ -51,8 +51,8 @@ def test_any_table_of_a_server(postgres: str, table: pa.Table, few: int) -> None
     """Numbers in cells, of which a grid keeps no more than three in a binade."""
     with pytest.MonkeyPatch.context() as patch:
         for room, name, value in (
-            (aggregates, "FEW_ROWS", few),
-            (aggregates, "CELLS_PER_BINADE", 3),
+            (query, "FEW_ROWS", few),
+            (query, "CELLS_PER_BINADE", 3),
             (grid, "CELLS_PER_BINADE", 3),
         ):
             patch.setattr(room, name, value)

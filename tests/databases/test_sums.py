@@ -10,7 +10,7 @@ from properties.models import KINDS, Kind, assert_same_model, by_name
 from tiers import late
 
 from candide import BernoulliNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, fit_sql
-from candide.sources.databases import aggregates, source
+from candide.sources.databases import query, source
 
 from . import tables
 from .stores import Put, assert_same_sums, in_memory
@@ -83,7 +83,7 @@ def test_columns_of_many_numbers(put: Put, weight: str | None, few: int, monkeyp
     table = tables.continuous()
     columns = [name for name in table.column_names if name not in "yw"]
     monkeypatch.setattr(source, "MOST_VALUES", 1000)
-    monkeypatch.setattr(aggregates, "FEW_ROWS", few)
+    monkeypatch.setattr(query, "FEW_ROWS", few)
     there = fit_sql(NaiveBayes(**PLAIN), put(table), "t", label="y", columns=columns, weight=weight)
     assert_same_sums(there, in_memory(NaiveBayes(**PLAIN), table, columns, weight=weight))
 
@@ -167,6 +167,6 @@ def test_binades_between_others_are_counted_once(put_server: Put, monkeypatch: p
     values = np.concatenate([few, many, 4 * few])
     table = pa.table({"x": np.tile(values, 2), "y": ["u", "v"] * len(values)})
     monkeypatch.setattr(source, "MOST_VALUES", 100)
-    monkeypatch.setattr(aggregates, "FEW_ROWS", 0)
+    monkeypatch.setattr(query, "FEW_ROWS", 0)
     there = fit_sql(NaiveBayes(**PLAIN), put_server(table), "t", label="y")
     assert_same_sums(there, in_memory(NaiveBayes(**PLAIN), table, ["x"]))

@@ -15,7 +15,7 @@ from tiers import every
 
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
-from candide.estimators.selection import Judged, _ranked
+from candide.estimators.functions import Judged, _ranked
 from candide.exceptions import InputError, ParameterError
 from candide.stacking.calibration import METHODS, cross_fitted
 

@@ -12,7 +12,7 @@ from tiers import every, fitted_once
 
 from candide import TextNB, merge
 from candide.exceptions import MergeError, ParameterError
-from candide.model.text_summary import compact
+from candide.model.summary import compact
 from candide.specs.schema import Schema
 from candide.specs.text import TextSpec
 

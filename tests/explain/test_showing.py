@@ -4,7 +4,7 @@ import numpy as np
 from rich.console import Console
 
 from candide import GaussianNB, TextNB
-from candide.explain.explanation import as_rich, bars, coloured
+from candide.explain.explanation import as_rich, bars, colored
 
 ESCAPE = "\x1b]0;owned\x07"
 
@@ -25,7 +25,7 @@ def test_terminals_are_not_told_what_to_do():
     found = TextNB("multinomial", analyzer="char", ngrams=2).fit(texts, ["spam", "ham"] * 4).explain(texts[:1])[0]
     console = Console(force_terminal=True, width=200)
     with console.capture() as capture:
-        console.print(as_rich(found, 100), coloured(found))
+        console.print(as_rich(found, 100), colored(found))
     assert ESCAPE not in capture.get()
     assert "\x07" not in capture.get()
     assert "␛]" in capture.get()

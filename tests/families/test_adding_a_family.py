@@ -16,10 +16,10 @@ from candide.export.sql.dialects import dialect_named
 from candide.export.sql.query import Query
 from candide.export.sql.terms import family_scores
 from candide.families import FAMILIES, Batch
-from candide.families.linear_scores import linear_scores
 from candide.families.score_terms import REST, Quadratic, ScoreTerms, TermLikelihood
 from candide.kernels import Kernels
 from candide.kernels.layouts import Dense, Floats
+from candide.model.linear_form import linear_scores
 from candide.statistics import Counts
 from candide.storage import registry
 from candide.storage.decoder import Decoder

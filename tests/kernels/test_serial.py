@@ -13,7 +13,7 @@ import scipy.linalg  # noqa: F401  # brings a library of its own
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from candide import NaiveBayes
-from candide.kernels.threads import single_threaded_blas
+from candide.kernels.kernels import single_threaded_blas
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from sklearn import metrics
 
 from candide.exceptions import InputError
 from candide.kernels.layouts import Floats, Positions
-from candide.model.evaluation import Evaluation
+from candide.model.evaluation import Evaluation, RowScores
 from candide.stacking.calibration import log_softmax
 
 LABELS = np.array(["ant", "bee", "cat"])
@@ -104,6 +104,26 @@ def test_a_probability_of_0_for_the_truth_is_an_infinite_loss() -> None:
     assert ignored.log_loss == 0.0
     assert ignored.n_rows == 1
     assert np.isnan(ignored.per_class["precision"][1:]).all()
+
+
+def test_the_area_under_the_curve_is_that_of_scikit_learn() -> None:
+    for sure in (0.3, 1.0, 40.0):
+        log_probability, classes, weight = drawn(500, sure=sure)
+        found = Evaluation.of(log_probability, classes, weight, LABELS).per_class["auc"]
+        with np.errstate(divide="ignore"):
+            odds = np.nan_to_num(log_probability - np.log(-np.expm1(log_probability)))
+        expected = [metrics.roc_auc_score(classes == k, odds[:, k], sample_weight=weight) for k in range(3)]
+        np.testing.assert_allclose(found, expected, atol=2e-4)
+
+
+def test_parts_of_rows_give_the_area_of_all() -> None:
+    log_probability, classes, weight = drawn(300)
+    parts = [RowScores.of(*(part[i::3] for part in (log_probability, classes, weight))) for i in range(3)]
+    parts = [part._replace(plain=part) for part in parts]
+    joined, whole = Evaluation.from_row_scores(parts, LABELS), Evaluation.of(log_probability, classes, weight, LABELS)
+    np.testing.assert_allclose(joined.per_class["auc"], whole.per_class["auc"])
+    assert joined.plain is not None
+    assert joined.plain.accuracy == pytest.approx(whole.accuracy)
 
 
 def test_nothing_to_measure_is_refused() -> None:

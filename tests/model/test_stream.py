@@ -8,7 +8,7 @@ from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.estimators import from_model
 from candide.model.accumulator import Accumulator
 from candide.model.train import train
-from candide.sources.chunks import ChunkSource
+from candide.sources.open_source import ChunkSource
 
 
 def texts(n, seed=0):

@@ -12,7 +12,7 @@ from tiers import late
 
 plt = late("matplotlib.pyplot")
 ROOT = Path(__file__).resolve().parents[2]
-GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+GALLERY = (ROOT / "docs" / "how-to" / "plots.md").read_text(encoding="utf-8")
 
 
 def pictures() -> list[str]:

@@ -12,7 +12,7 @@ from tiers import tries
 
 from candide.exceptions import ForgetError
 from candide.kernels import Kernels
-from candide.kernels.grid_cells import Cells, merge_cells
+from candide.kernels.counting import Cells, merge_cells
 from candide.kernels.layouts import Array, Dense, Floats
 from candide.statistics import Grid
 

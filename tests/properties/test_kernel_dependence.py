@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from reference import ReferenceKernels
 
 from candide.kernels import Kernels
-from candide.kernels.dependence import PairTable, TripleTable, padded_classes
 from candide.kernels.layouts import Floats, Positions
+from candide.kernels.scoring import PairTable, TripleTable, padded_classes
 
 REFERENCE = ReferenceKernels()
 

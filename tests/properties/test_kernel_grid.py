@@ -13,7 +13,7 @@ from tiers import every, tries
 
 from candide.exceptions import InputError
 from candide.kernels import Kernels
-from candide.kernels.grid_cells import GridTable, cell_bounds, keys_of
+from candide.kernels.counting import GridTable, cell_bounds, keys_of
 from candide.kernels.layouts import Array, Dense, Floats
 
 from .layouts import DENSE, Problem, problem, problems

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from candide.kernels.dependence import BACK_STRENGTH, PairTable, TripleTable
 from candide.kernels.layouts import Array, Floats, Positions
+from candide.kernels.scoring import BACK_STRENGTH, PairTable, TripleTable
 
 
 class DependenceReference:

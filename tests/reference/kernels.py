@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from candide.kernels.counting import Hashes, mix64
-from candide.kernels.grid_cells import Cells, GridTable, keys_of, merge_cells
+from candide.kernels.counting import Cells, GridTable, Hashes, keys_of, merge_cells, mix64
 from candide.kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse
 from candide.kernels.tables import (
     Extent,

@@ -21,8 +21,8 @@ from tiers import fast
 from candide import GaussianNB, TextNB
 from candide.cli.interrupt import Interrupts
 from candide.kernels import _core
-from candide.kernels.dependence import PairTable
 from candide.kernels.layouts import Sparse
+from candide.kernels.scoring import PairTable
 from candide.kernels.tables import NormalTable, StudentTable
 from candide.kernels.tokenizer import ANALYZERS, TokenizerConfig
 

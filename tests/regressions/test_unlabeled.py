@@ -224,7 +224,7 @@ def test_the_command_line(command: str, tmp_path: Path) -> None:
     plain = ["--set", "order=0"] if command == "train" else []
     ran = run(command, *([] if command in ("train", "compare") else [model]), path, "--label", "label", *plain)
     assert ran.code == 0, ran.err
-    assert ran.err.count("10 rows without a label were left out") == 1
+    assert ran.err.count("skipped 10 rows without a label") == 1
     if command == "train":
         told = run("train", path, "--label", "label", "--set", "unlabeled=error", "-o", tmp_path / "m.candide")
         assert told.code == 1

@@ -212,9 +212,12 @@ def test_before_and_after(people: NaiveBayes) -> None:
     places = np.searchsorted(people.classes_, labels)
     expected = Evaluation.of(scores, places.astype(np.int32), np.ones(300), people.classes_)
     assert found.given is not None
-    assert found.given.plain is not None
-    assert found.given.plain.log_loss == pytest.approx(expected.log_loss)
-    assert GaussianNB().fit(rows["age"][:, None], labels).report(X=rows["age"][:, None], y=labels).given.plain is None
+    assert found.given.report.plain is not None
+    assert found.given.report.plain.log_loss == pytest.approx(expected.log_loss)
+    assert (
+        GaussianNB().fit(rows["age"][:, None], labels).report(X=rows["age"][:, None], y=labels).given.report.plain
+        is None
+    )
 
 
 def test_pictures_are_shares(people: NaiveBayes) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from tiers import every
 
 from candide import NaiveBayes, TextNB
-from candide.report.markup import escape_text, user_text
+from candide.report.charts import escape_text, user_text
 
 from .reading import check
 

@@ -1,1 +1,1 @@
-"""``candide`` in a terminal."""
+"""The command line."""

@@ -1,7 +1,8 @@
-"""All commands, by name."""
+"""All commands by name, their help and their examples."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Annotated, Any
@@ -10,33 +11,37 @@ import typer
 
 from .entry import main as main
 
-_LEARNING, _ASKING, _FILES = "Learning", "Asking", "Model files"
-# By name: the module, the name of its examples, and where the help has it.
+_TRAINING, _USING, _FILES = "Training", "Using a model", "Model files"
+# By name: the module, the name of its examples, and the panel of the help.
 _COMMANDS = {
-    "train": ("train", "EXAMPLES", _LEARNING),
-    "update": ("change", "UPDATE_EXAMPLES", _LEARNING),
-    "forget": ("change", "FORGET_EXAMPLES", _LEARNING),
-    "merge": ("change", "MERGE_EXAMPLES", _LEARNING),
-    "compare": ("compare", "EXAMPLES", _LEARNING),
-    "predict": ("predict", "EXAMPLES", _ASKING),
-    "classify": ("classify", "EXAMPLES", _ASKING),
-    "evaluate": ("evaluate", "EXAMPLES", _ASKING),
-    "explain": ("explain", "EXAMPLES", _ASKING),
-    "report": ("report", "EXAMPLES", _ASKING),
+    "train": ("train", "EXAMPLES", _TRAINING),
+    "update": ("change", "UPDATE_EXAMPLES", _TRAINING),
+    "forget": ("change", "FORGET_EXAMPLES", _TRAINING),
+    "merge": ("change", "MERGE_EXAMPLES", _TRAINING),
+    "compare": ("compare", "EXAMPLES", _TRAINING),
+    "predict": ("predict", "EXAMPLES", _USING),
+    "classify": ("classify", "EXAMPLES", _USING),
+    "evaluate": ("evaluate", "EXAMPLES", _USING),
+    "explain": ("explain", "EXAMPLES", _USING),
+    "report": ("report", "EXAMPLES", _USING),
     "show": ("show", "EXAMPLES", _FILES),
-    "dump": ("forms", "DUMP_EXAMPLES", _FILES),
-    "load": ("forms", "LOAD_EXAMPLES", _FILES),
-    "convert": ("forms", "CONVERT_EXAMPLES", _FILES),
+    "dump": ("convert", "DUMP_EXAMPLES", _FILES),
+    "load": ("convert", "LOAD_EXAMPLES", _FILES),
+    "convert": ("convert", "CONVERT_EXAMPLES", _FILES),
 }
 
 
 def app_of(names: Iterable[str]) -> typer.Typer:
-    """An app of some commands: typer looks at all options of all commands that an app has, whichever is called."""
+    """Return an app of some commands: typer inspects the options of every command that an app has."""
     app = typer.Typer(
         name="candide",
-        help="Naive Bayes in a terminal: train on files of any size, predict, ask why, merge, forget.",
-        epilog="Exit codes: 0 done, 1 data or model cannot be used, 2 wrong usage, 3 a file cannot be read or written, "
-        "4 another process is changing the model file, 130 Ctrl-C, 143 SIGTERM.",
+        help="Train naive Bayes models on files of any size, evaluate them, predict, explain, merge and update them.",
+        epilog="[bold]Examples[/bold]\n"
+        "[cyan]candide train messages.csv[/cyan]\n"
+        "[cyan]candide evaluate messages.candide later.csv[/cyan]\n"
+        "[cyan]candide classify messages.candide 'win a free prize'[/cyan]\n\n"
+        "Exit codes: 0 success, 1 the data or the model cannot be used, 2 wrong usage, 3 a file cannot be read or "
+        "written, 4 another process is changing the model file, 130 Ctrl-C, 143 SIGTERM.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
@@ -63,12 +68,23 @@ def _candide(
         bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """All of it is in the commands."""
+    """Hold the options of the program itself."""
 
 
 def _add(app: typer.Typer, function: Callable[..., Any], examples: str, panel: str) -> None:
-    lines = "\n\n".join(f"[cyan]{line.replace('[', chr(92) + '[')}[/cyan]" for line in examples.strip().splitlines())
-    app.command(epilog=f"[bold]Examples[/bold]\n\n{lines}", rich_help_panel=panel)(function)
+    lines = "\n".join(_example(line) for line in examples.strip().splitlines())
+    app.command(help=_unwrapped(function), epilog=f"[bold]Examples[/bold]\n{lines}", rich_help_panel=panel)(function)
+
+
+def _unwrapped(function: Callable[..., Any]) -> str:
+    """Return the docstring with one line for each paragraph, which the terminal wraps."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def _example(line: str) -> str:
+    escaped = line.replace("[", "\\[")
+    return f"[dim]{escaped}[/dim]" if line.startswith("#") else f"[cyan]{escaped}[/cyan]"
 
 
 def __getattr__(name: str) -> Any:
@@ -79,6 +95,6 @@ def __getattr__(name: str) -> Any:
 
 
 def run(arguments: list[str]) -> None:
-    """The command that arguments name; an app of all commands for whoever names none."""
+    """Run the command that the arguments name; without one, show the help of all commands."""
     asked = arguments[:1]
     app_of(asked if asked and asked[0] in _COMMANDS else _COMMANDS)()

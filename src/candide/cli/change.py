@@ -1,4 +1,4 @@
-"""``candide update``, ``forget``, ``merge``: models that go on living."""
+"""``candide update``, ``forget``, ``merge``: change trained models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import options
 from .command import command
 from .reading import check_output, check_stdin
 from .session import Session
-from .writing import checked_place
+from .writing import checked_path
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 UPDATE_EXAMPLES = """
 candide update messages.candide today.csv
-candide update messages.candide today.csv --decay 0.99      # what was learned before counts a little less
+# Reduce the weight of earlier rows to 99 %
+candide update messages.candide today.csv --decay 0.99
 candide update messages.candide today.csv -o newer.candide
 """
 FORGET_EXAMPLES = """
-candide forget messages.candide withdrawn.csv               # as if those rows had never been seen
+# The model is then as if it had never been trained on these rows
+candide forget messages.candide withdrawn.csv
 """
 MERGE_EXAMPLES = """
 candide merge monday.candide tuesday.candide -o week.candide
@@ -39,7 +41,7 @@ def update(
     sources: options.Sources = None,
     output: options.Output = None,
     decay: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Multiply the weight of what was learned before.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Multiply the weight of all earlier rows by this.")
     ] = None,
     label: options.Label = None,
     text: options.Text = None,
@@ -50,10 +52,10 @@ def update(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Learn the rows of a source too. Categories and words that are new join, and so do classes (train --with-rows).
+    """Train a model on further rows. New categories and words are added, and new classes too with train --with-rows.
 
-    The counts are those of training on all rows at once. What was chosen and weighed on rows left out is done again
-    once a tenth has changed, if the file holds training rows (train --with-rows); else it stays.
+    The counts equal those of training on all rows at once. Stacking weights and calibration are fitted again once a
+    tenth of the rows is new, if the file holds training rows (train --with-rows); otherwise they are kept.
     """
     target, session = _target(model, output, sources), shared.session
     opened = reading.opened(sources, shared.threads, text=text, label=label, weight=weight)
@@ -75,10 +77,10 @@ def forget(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Take rows that were learned out again, as if they had never been seen. All of them, or none.
+    """Remove training rows from a model, as if it had never been trained on them: all rows of the source, or none.
 
-    Where the file holds training rows (train --with-rows), what was chosen and weighed on rows left out is done again
-    before the model is written: nothing in the file depends on the rows that were taken out.
+    If the file holds training rows (train --with-rows), stacking weights and calibration are fitted again before the
+    model is written, so that nothing in the file depends on the removed rows.
     """
     target, session = _target(model, output, sources), shared.session
     opened = reading.opened(sources, shared.threads, text=text, label=label, weight=weight)
@@ -87,10 +89,10 @@ def forget(
 
 
 def _target(model: Path, output: Path | None, sources: list[str] | None) -> Path:
-    """Where a model goes that was changed."""
+    """Return the path of the changed model."""
     check_stdin(model, sources)
     check_output(model, output)
-    return checked_place(output or model)
+    return checked_path(output or model)
 
 
 def _change(
@@ -107,7 +109,7 @@ def _change(
     model = with_absent(model, absent)
     if decay is not None:
         model = model.discount(decay)
-    doing, change = ("learning", learn_rows) if verb == "learn" else ("forgetting", forget_rows)
+    doing, change = ("training", learn_rows) if verb == "learn" else ("forgetting", forget_rows)
     with monitored(source, doing, session) as monitor:
         # --absent is about this source alone.
         model = replace(change(model, source, monitor=monitor), spec=spec)
@@ -130,17 +132,17 @@ def merge(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Add models that were trained apart: the counts are those of training on all their rows at once."""
+    """Merge models that were trained separately. The counts equal those of training on all their rows at once."""
     from functools import reduce
 
     from ..model.model import Model
     from .reading import open_model
 
     if output is None:
-        raise ParameterError("merge needs a place for the result: -o FILE")
+        raise ParameterError("merge needs an output file; pass -o FILE")
     check_stdin(models)
-    session, target = shared.session, checked_place(output)
-    # The place may be one of the models.
+    session, target = shared.session, checked_path(output)
+    # The output may be one of the models.
     with writing.locked(target, session):
         merged = reduce(Model.merge, (open_model(path) for path in models))
         _save(merged, target, session, f"merged {len(models)} models")
@@ -150,7 +152,7 @@ def _save(model: Model, path: Path, session: Session, what: str) -> None:
     from ..storage.models import save_model
 
     kept = model.has_training_rows
-    with session.status("weighing, on rows left out" if kept else "writing"):
+    with session.status("fitting weights on rows left out" if kept else "writing"):
         model = model.for_file()
         save_model(model, path, rows=kept)
     rows = f"{float(model.class_count.sum()):,.6g}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..printable import printable
-from .guard import guarded
+from .errors import run_command
 from .reading import STDIN, check_stdin, open_model, texts_or_stdin
 from .session import Session
 from .session import as_json as to_json
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def run_without_options(model: str, texts: list[str]) -> None:
     """Run ``candide classify MODEL [TEXT]...``."""
-    guarded(lambda: classify_texts(model, texts or None, None, Session()))
+    run_command(lambda: classify_texts(model, texts or None, None, Session()))
 
 
 def classify_texts(model: str | Path, texts: list[str] | None, abstain: float | None, session: Session) -> None:

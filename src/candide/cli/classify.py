@@ -27,7 +27,7 @@ def classify(
         ),
     ] = None,
     abstain: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Print 'unsure' below this probability.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Print 'unsure' if the probability is lower.")
     ] = None,
     *,
     shared: options.Shared,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, TypeVar, cast, get_type_hints
 
-from .guard import guarded
+from .errors import run_command
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 
@@ -19,7 +19,7 @@ def command(function: _Command) -> _Command:
 
     @functools.wraps(expanded)
     def run(*args: Any, **kwargs: Any) -> None:
-        guarded(lambda: expanded(*args, **kwargs), machine=bool(kwargs.get("json")))
+        run_command(lambda: expanded(*args, **kwargs), machine=bool(kwargs.get("json")))
 
     return cast(_Command, run)
 

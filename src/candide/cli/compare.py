@@ -1,4 +1,4 @@
-"""``candide compare``: several models side by side."""
+"""``candide compare``: train candidate models and compare them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def compare(
     text: options.Text = None,
     columns: options.Columns = None,
     types: options.Types = None,
-    refine: Annotated[bool, typer.Option("--refine", help="Texts: the refined model too.")] = False,
+    refine: Annotated[bool, typer.Option("--refine", help="Texts: also compare the refined model.")] = False,
     weight: options.Weight = None,
     *,
     reading: options.Reading,
     shared: options.Shared,
 ) -> None:
-    """Train candidate models on a source, and compare them on rows left out. Writes nothing."""
+    """Train candidate models on a source and compare their leave-one-out figures. No file is written."""
     from .options import names_of, types_of
     from .reading import say_bad_rows
 
@@ -48,19 +48,19 @@ def compare(
         found = _compared(source, candidates(source.roles.text is not None, refine, declared), session)
         say_bad_rows(source, session)
     best_first = dict(sorted(found.items(), key=lambda item: item[1]["log_loss"]))
-    session.answer(best_first, _as_picture(best_first))
+    session.answer(best_first, _as_table(best_first))
 
 
 def candidates(of_texts: bool, refine: bool, types: dict[str, str] | None = None) -> dict[str, Spec]:
-    """Models by what people call them; ``types``: those of columns that are declared."""
+    """Return specs by the constructor calls that make them; ``types`` are the declared types of columns."""
     from ..specs.table import TableSpec
     from ..specs.text import TextSpec
 
     if not of_texts:
         return {
             "NaiveBayes()": TableSpec(schema=types),
-            "NaiveBayes(order=0), columns weighed, no pairs": TableSpec(schema=types, order=0),
-            "NaiveBayes(stacking=None), plain naive Bayes": TableSpec(schema=types, stacking=None),
+            "NaiveBayes(order=0)": TableSpec(schema=types, order=0),
+            "NaiveBayes(stacking=None)": TableSpec(schema=types, stacking=None),
             "NaiveBayes({'numbers': 'gaussian'}, stacking=None)": TableSpec(
                 columns={"numbers": "gaussian"}, schema=types, stacking=None
             ),
@@ -87,11 +87,11 @@ def _compared(source: Source, specs: dict[str, Spec], session: Session) -> dict[
                 monitor.tells_unlabeled = not found
                 report = train(spec, source, monitor=monitor).loo
         except CandideError as error:
-            session.remark(f"{name}: {error}")
+            session.note(f"{name}: {error}")
         else:
             found[name] = {**_figures(report), "seconds": time.perf_counter() - began}
     if not found:
-        raise InputError("none of the models could learn from this source; see what they said above")
+        raise InputError("none of the models could be trained on this source; the errors are above")
     return found
 
 
@@ -100,11 +100,13 @@ def _figures(report: Evaluation) -> dict[str, float]:
     return {name: getattr(report, name) for name in names}
 
 
-def _as_picture(figures: dict[str, dict[str, float]]) -> Any:
-    from .pictures import picture
+def _as_table(figures: dict[str, dict[str, float]]) -> Any:
+    from .tables import Column, TerminalTable
 
-    right = ("log-loss", "accuracy", "Brier", "calibration error", "seconds")
-    table = picture("models on rows left out, the best first", "model", *right, right=right)
+    heads = ("log-loss", "accuracy", "Brier", "ECE", "seconds")
+    optional = ("Brier", "ECE", "seconds")
+    columns = [Column(head, True, optional=head in optional) for head in heads]
+    table = TerminalTable("Leave-one-out figures, the best log-loss first", [Column("model"), *columns])
     for name, one in figures.items():
         table.add_row(
             name,
@@ -114,4 +116,5 @@ def _as_picture(figures: dict[str, dict[str, float]]) -> Any:
             f"{one['ece']:.4f}",
             f"{one['seconds']:.2f}",
         )
+    table.note = "NaiveBayes(stacking=None) is plain naive Bayes; ECE: expected calibration error"
     return table

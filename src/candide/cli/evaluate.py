@@ -1,4 +1,4 @@
-"""``candide evaluate``: how good a model is on rows with labels."""
+"""``candide evaluate``: measure a model on rows with labels."""
 
 from __future__ import annotations
 
@@ -24,19 +24,23 @@ def evaluate(
     absent: options.Absent = None,
     weight: options.Weight = None,
     least_accuracy: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Exit with 1 if the accuracy is lower, for scripts.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Exit with code 1 if the accuracy is lower.")
     ] = None,
     *,
     reading: options.Reading,
     shared: options.Shared,
 ) -> None:
-    """Compare what a model says with the labels of a source: accuracy, log-loss, calibration, confusion."""
+    """Measure a model on labeled rows: accuracy, log-loss, calibration, and precision, recall, F1 and AUC per class.
+
+    Plain naive Bayes (the same columns without stacking and calibration) is measured on the same rows. AUC is the area
+    under the ROC curve of a class against all others.
+    """
     from ..model.predict import evaluate as evaluate_source
     from .monitor import FollowedSource
-    from .pictures import of_report
     from .progress import watched
     from .reading import check_stdin, open_model, say_bad_rows, with_absent
     from .records import UnseenNotes
+    from .tables import count, of_evaluation
 
     session = shared.session
     check_stdin(model, sources)
@@ -45,7 +49,7 @@ def evaluate(
         with watched(source, "evaluating", session) as passed:
             report = evaluate_source(fitted, FollowedSource(source, passed, UnseenNotes(fitted, session)))
         say_bad_rows(source, session)
-    session.answer(report.as_dict(), *of_report(report, f"{report.n_rows:,} rows"))
+    session.answer(report.as_dict(), *of_evaluation(report, f"Evaluation ({count(report.n_rows, 'row')})"))
     if least_accuracy is not None and report.accuracy < least_accuracy:
-        session.say(f"the accuracy is below {least_accuracy}")
+        session.say(f"the accuracy is {report.accuracy:.4f}, below {least_accuracy} (--least-accuracy)")
         raise SystemExit(1)

@@ -69,7 +69,7 @@ class CommandMonitor(Monitor):
 
     def unlabeled(self, n_rows: int) -> None:
         if self.tells_unlabeled:
-            self._session.remark(f"{n_rows:,} rows without a label were left out")
+            self._session.note(f"skipped {n_rows:,} row{'' if n_rows == 1 else 's'} without a label")
 
     def save(self) -> None:
         """Save a checkpoint of all rows so far, unless a step was interrupted before its end."""
@@ -81,8 +81,10 @@ class CommandMonitor(Monitor):
         stopped = f"stopped after {self.passed.rows:,} rows"
         saved = None if self._checkpoint is None else self._checkpoint.n_rows
         if self._checkpoint is None or saved is None:
-            return f"{stopped}; nothing was written, and no file was touched"
-        return f"{stopped}; {saved:,} are kept in {self._checkpoint.path}; run the same command with --resume to go on"
+            return f"{stopped}; nothing was written"
+        return (
+            f"{stopped}; {saved:,} are saved in {self._checkpoint.path}; to continue, repeat the command with --resume"
+        )
 
 
 @contextmanager
@@ -143,7 +145,7 @@ class CheckpointFile:
         # A checkpoint is of this source and these settings, or of no use.
         self.made_of: dict[str, Any] = {
             "source": source.fingerprint,
-            "places": [_place(path) for path in asked.pop("sources") or []],
+            "files": [_fingerprint(path) for path in asked.pop("sources") or []],
             "reading": asked,
             "roles": list(source.roles),
             "settings": _settings(spec),
@@ -170,17 +172,17 @@ class CheckpointFile:
         from ..storage.models import load_model, note_of
 
         if not self.path.exists():
-            session.remark(f"there is no checkpoint {self.path}; beginning with the first row")
+            session.note(f"there is no checkpoint {self.path}; starting with the first row")
             return None
         note: dict[str, Any] = note_of(self.path)
         for what, mine in self.made_of.items():
             if note.get(what) != mine:
                 raise InputError(
-                    f"{self.path} is a checkpoint of other {what}: {note.get(what)!r}, not {mine!r}; go on with the "
-                    "same source and settings, or leave --resume out to begin anew"
+                    f"{self.path} is a checkpoint with different {what}: {note.get(what)!r}, not {mine!r}; "
+                    "continue with the same source and settings, or omit --resume to start again"
                 )
         self.n_rows = int(note["n_rows"])
-        session.say(f"going on after {self.n_rows:,} rows")
+        session.say(f"continuing after {self.n_rows:,} rows")
         return Checkpoint(load_model(self.path), self.n_rows, int(note["n_unlabeled"]))
 
     def remove(self) -> None:
@@ -193,8 +195,8 @@ def _settings(spec: Spec) -> str:
     return repr(replace(spec, n_threads=None))
 
 
-def _place(path: str) -> list[Any]:
-    """A source as it is now: what was written to since is another. A folder or a glob is all that is in it."""
+def _fingerprint(path: str) -> list[Any]:
+    """Return a source with a hash of its files' names, sizes and times, which changes when a file is written to."""
     files = [Path(path)] if Path(path).is_file() else [Path(name) for name in sorted(glob(path, recursive=True))]
     inside = [each for file in files for each in ([file] if file.is_file() else sorted(file.rglob("*")))]
     told = (f"{each} {each.stat().st_size} {each.stat().st_mtime_ns}" for each in inside)

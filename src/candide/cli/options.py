@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
@@ -20,45 +20,46 @@ if TYPE_CHECKING:
 _COMMON = "For all commands"
 _READING = "Reading"
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=_COMMON)]
-Json = Annotated[bool, typer.Option("--json", help="Answer in JSON on stdout.", rich_help_panel=_COMMON)]
-Threads = Annotated[int | None, typer.Option(min=1, help="How many threads; all by default.", rich_help_panel=_COMMON)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.", rich_help_panel=_COMMON)]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON to standard output.", rich_help_panel=_COMMON)
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Number of threads; by default one per core.", rich_help_panel=_COMMON),
+]
 
 Sources = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="SOURCE...",
         show_default=False,
-        help="Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…) or - for stdin; to "
-        "train, also spark:TABLE, spark:FILES and dask:FILES.",
+        help="Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…) or - for standard "
+        "input; for train also spark:TABLE, spark:FILES and dask:FILES.",
     ),
 ]
 # readable=False: whether a file can be read is found out when it is opened, with our message and exit code.
 Model = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", show_default=False, readable=False, help="A model file, or - for stdin."),
+    typer.Argument(metavar="MODEL", show_default=False, readable=False, help="A model file, or - for standard input."),
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", show_default=False, readable=False, help="Where to write.")
+    Path | None, typer.Option("--output", "-o", show_default=False, readable=False, help="The file to write.")
 ]
 
 Label = Annotated[
     str | None,
-    typer.Option(
-        show_default=False, help="The column that holds the labels; found if left out.", rich_help_panel=_READING
-    ),
+    typer.Option(show_default=False, help="The label column; detected by default.", rich_help_panel=_READING),
 ]
 Text = Annotated[
     str | None,
-    typer.Option(
-        show_default=False, help="The column that holds the texts; found if left out.", rich_help_panel=_READING
-    ),
+    typer.Option(show_default=False, help="The text column; detected by default.", rich_help_panel=_READING),
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
         show_default=False,
-        help="The columns of a table to learn from, each with a model if you like: 'age,job=categorical'.",
+        help="The columns to train on, optionally with their families: 'age,job=categorical'.",
         rich_help_panel=_READING,
     ),
 ]
@@ -68,20 +69,20 @@ Types = Annotated[
         "--type",
         metavar="NAME=TYPE",
         show_default=False,
-        help="The type of a column or of the label, where the first rows are not to decide: number, category, boolean, "
-        "date, text or str (a text, be it a category or prose). May be given several times.",
+        help="The type of a column or of the label: number, category, boolean, date, text or str (a category or a "
+        "text). By default the first rows decide. May be given several times.",
         rich_help_panel=_READING,
     ),
 ]
 Weight = Annotated[
     str | None,
-    typer.Option(show_default=False, help="The column that says how much a row counts.", rich_help_panel=_READING),
+    typer.Option(show_default=False, help="The column with the weight of each row.", rich_help_panel=_READING),
 ]
 Sql = Annotated[
     str | None,
     typer.Option(
         show_default=False,
-        help="A query in place of the source, or to a database that is one: "
+        help="A query instead of a source, or to a source that is a database, such as "
         "\"SELECT text, label FROM 'mail/*.parquet'\".",
         rich_help_panel=_READING,
     ),
@@ -89,28 +90,29 @@ Sql = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        show_default=False, help="What the source is, where its name does not tell.", rich_help_panel=_READING
+        show_default=False, help="The format of the source, if its name does not tell.", rich_help_panel=_READING
     ),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(show_default=False, help="Of texts, where it is not UTF-8: cp1252, say.", rich_help_panel=_READING),
+    typer.Option(
+        show_default=False, help="The encoding of texts if it is not UTF-8, such as cp1252.", rich_help_panel=_READING
+    ),
 ]
 LockTimeout = Annotated[
     float,
     typer.Option(
         min=0.0,
         metavar="SECONDS",
-        help="How long to wait for another process that is changing the same model file; 0 for not at all.",
+        help="How long to wait for another process that is changing the same model file.",
         rich_help_panel="Writing",
     ),
 ]
 OnBadRow = Annotated[
     str,
     typer.Option(
-        metavar="error|skip|collect FILE",
-        help="What to do with rows that cannot be read: stop, leave them out, or collect them in a file (in quotes: "
-        "'collect bad.jsonl').",
+        metavar="ACTION",
+        help="What to do with rows that cannot be read: error, skip, or 'collect FILE' to write them to a file.",
         rich_help_panel=_READING,
     ),
 ]
@@ -121,7 +123,7 @@ Absent = Annotated[
     typer.Option(
         metavar="error|missing",
         show_default=False,
-        help="Whether the source may lack columns that the model was trained with; else as the model was trained.",
+        help="Whether columns of the model may be absent from the source; by default as set in training.",
         rich_help_panel=_READING,
     ),
 ]
@@ -131,7 +133,7 @@ Extensions = Annotated[
     bool,
     typer.Option(
         "--extensions",
-        help="Let DuckDB install extensions that --sql needs, from the network, and load them.",
+        help="Let DuckDB download and load extensions that --sql needs.",
         rich_help_panel=_READING,
     ),
 ]
@@ -139,7 +141,7 @@ Extensions = Annotated[
 
 @dataclass(frozen=True)
 class Shared(Group):
-    """What every command takes."""
+    """Options of every command."""
 
     threads: Threads = None
     quiet: Quiet = False
@@ -147,7 +149,7 @@ class Shared(Group):
 
     @property
     def session(self) -> Session:
-        """Who is told what."""
+        """Return the output of the command."""
         return Session(self.quiet, self.json, self.threads)
 
 
@@ -159,13 +161,13 @@ class Writing(Group):
 
     def locked(self, path: Path, session: Session) -> AbstractContextManager[None]:
         """Keep other processes from changing a model file while it is read, changed and written again."""
-        from ..storage.locking import locked
+        from ..storage.atomic_write import locked
 
         limit = f"for at most {self.lock_timeout:g} s (--lock-timeout)"
         return locked(
             path,
             self.lock_timeout,
-            lambda: session.remark(f"{path} is being changed by another process; waiting {limit}"),
+            lambda: session.note(f"{path} is being changed by another process; waiting {limit}"),
         )
 
 
@@ -189,19 +191,21 @@ class Reading(Group):
 
 
 def names_of(columns: str | None) -> list[str] | None:
-    """The columns that are named; None for all."""
+    """Return the columns that are named; None for all."""
     return None if columns is None else [name for name, _ in _pairs(columns)]
 
 
 def families_of(columns: str | None) -> dict[str, str]:
-    """Models that are asked for, by column."""
+    """Return the families that are named, by column."""
     return {} if columns is None else {name: family for name, family in _pairs(columns) if family}
 
 
 def _pairs(columns: str) -> list[tuple[str, str]]:
     parts = [part.strip() for part in columns.split(",")]
     if not all(parts):
-        raise ParameterError(f"--columns is {columns!r}; it must be names with commas between: 'age,job=categorical'")
+        raise ParameterError(
+            f"--columns is {columns!r}; expected names separated by commas, such as 'age,job=categorical'"
+        )
     # A name may hold a '=' itself, a family may not.
     return [(name or family, family if name else "") for name, _, family in (part.rpartition("=") for part in parts)]
 
@@ -214,19 +218,19 @@ def types_of(pairs: list[str] | None) -> dict[str, str] | None:
     split = [pair.rpartition("=") for pair in pairs or []]
     odd = [pair for pair, (name, _, _) in zip(pairs or [], split, strict=True) if not name]
     if odd:
-        raise ParameterError(f"--type is {odd[0]!r}; it must be NAME=TYPE, such as zip=category")
+        raise ParameterError(f"--type is {odd[0]!r}; expected NAME=TYPE, such as zip=category")
     return check_declared({name: kind for name, _, kind in split}) or None
 
 
 def settings_of(pairs: list[str] | None) -> dict[str, Any]:
-    """Parameters of a learner; values are JSON, or texts."""
+    """Return parameters of an estimator; values are JSON or text."""
     return dict(_setting(pair) for pair in pairs or [])
 
 
 def _setting(pair: str) -> tuple[str, Any]:
     name, sign, value = pair.partition("=")
     if not sign or not name.isidentifier():
-        raise ParameterError(f"--set is {pair!r}; it must be NAME=VALUE, such as alpha=0.5 or ngrams=[1,2]")
+        raise ParameterError(f"--set is {pair!r}; expected NAME=VALUE, such as alpha=0.5 or ngrams=[1,2]")
     try:
         return name, json.loads(value, parse_constant=str)
     except ValueError:

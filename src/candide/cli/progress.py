@@ -1,4 +1,4 @@
-"""How far a pass over a source has come: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a pass over a source: a bar on a terminal, a line every ten seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Pass(ABC):
 
     @abstractmethod
     def show(self) -> None:
-        """Tell people, if it is time."""
+        """Show the progress, if it is time."""
 
 
 class _Silent(Pass):
@@ -67,9 +67,9 @@ class _Lines(Pass):
             self.session.say(f"{self.what}: {self._text()}")
 
     def _text(self) -> str:
-        text = f"{self.rows:,} rows, {self.megabytes:,.0f} MB, {self.megabytes / self.seconds:,.0f} MB/s"
-        total = self.source.n_bytes
-        return text if not total else f"{text}, {min(1.0, self.megabytes * 1e6 / total):.0%}"
+        total, read = self.source.n_bytes, self.megabytes * 1e6
+        done = f", {read / total:.0%}" if total and read < total else ""
+        return f"{rows_and_size(self.rows, self.megabytes, self.seconds)}{done}"
 
 
 class _Bar(Pass):
@@ -80,7 +80,7 @@ class _Bar(Pass):
         super().__init__(source, what)
         rows, left = TextColumn("{task.fields[rows]:,} rows"), TimeRemainingColumn(compact=True)
         columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), rows, DownloadColumn(), Speed(), left]
-        self.bar = Progress(*columns, console=session.people, transient=True)
+        self.bar = Progress(*columns, console=session.stderr, transient=True)
         self.task = self.bar.add_task(what, total=source.n_bytes, rows=0)
 
     def __enter__(self) -> Self:
@@ -95,7 +95,19 @@ class _Bar(Pass):
 
 
 def watched(source: Source, what: str, session: Session) -> Pass:
-    """A pass over the source that people can follow."""
+    """Return a pass over the source whose progress is shown."""
     if session.quiet:
         return _Silent(source, what)
     return _Bar(source, what, session) if session.is_watched else _Lines(source, what, session)
+
+
+def rows_and_size(rows: int, megabytes: float, seconds: float) -> str:
+    """Return how much was read, and how fast if it was enough to tell.
+
+    >>> rows_and_size(1, 0.0475, 0.2), rows_and_size(2_000_000, 300.0, 12.0)
+    ('1 row, 0.05 MB', '2,000,000 rows, 300 MB, 25 MB/s')
+    """
+    text = f"{rows:,} row{'' if rows == 1 else 's'}"
+    if megabytes:
+        text += f", {max(megabytes, 0.01):,.{0 if megabytes >= 10 else 1 if megabytes >= 0.1 else 2}f} MB"
+    return f"{text}, {megabytes / seconds:,.0f} MB/s" if seconds >= 1.0 and megabytes >= seconds else text

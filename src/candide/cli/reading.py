@@ -25,20 +25,20 @@ STDIN = "-"
 
 
 def check_stdin(*given: object) -> None:
-    """Refuses arguments of which more than one is standard input; lists are looked into."""
+    """Raise an error if more than one argument is standard input."""
     each = [one for value in given for one in (value if isinstance(value, list) else [value])]
     count = sum(str(one) == STDIN for one in each)
     if count > 1:
         raise ParameterError(
-            f"standard input is named {count} times ('-', or no argument where standard input is the default), and it "
-            "can be read once; name files for the others"
+            f"standard input is named {count} times ('-', or no argument where standard input is the default), but it "
+            "can be read only once; name files for the others"
         )
 
 
 def check_output(model: Path, output: Path | None) -> None:
-    """A model that comes from standard input has no place of its own."""
+    """Raise an error if a model from standard input has no output file."""
     if str(model) == STDIN and output is None:
-        raise ParameterError("the model comes from standard input, so the result needs a place: -o FILE")
+        raise ParameterError("the model is read from standard input, so the result needs a file name; pass -o FILE")
 
 
 def lines_of_stdin() -> Iterator[list[str]]:
@@ -67,7 +67,7 @@ def open_source(
 ) -> Iterator[Source]:
     """Open what the arguments of a command name, here or on a cluster."""
     if not sources and not options["sql"]:
-        raise ParameterError("there is no source; name a file, a folder, a mailbox or a database, or pass --sql")
+        raise ParameterError("no source is given; name a file, a folder, a mailbox or a database, or pass --sql")
     from ..sources.cluster_files import engine_of
 
     engine = engine_of(sources)
@@ -96,17 +96,19 @@ def _refuse_file_options(engine: str, options: dict[str, Any]) -> None:
     for name, default in (("sql", None), ("encoding", None), ("on_bad_row", "error"), ("extensions", False)):
         if options[name] != default:
             raise ParameterError(
-                f"--{name.replace('_', '-')} is given, and {engine}: reads in its own way; leave one of them out"
+                f"--{name.replace('_', '-')} does not apply to sources that {engine} reads; omit it, or omit {engine}:"
             )
 
 
 def refuse_source(path: Path, sources: list[str] | None) -> None:
-    """Nobody means to write over what is read."""
+    """Raise an error if the output would overwrite a source."""
     from ..sources.cluster_files import without_engine
 
     for source in map(without_engine, sources or []):
         if path.exists() and os.path.exists(source) and path.samefile(source):
-            raise ParameterError(f"{path} is a source, and would be written over; name another file")
+            raise ParameterError(
+                f"{path} is both a source and the output, and would be overwritten; name another output file"
+            )
 
 
 def _collecting(on_bad_row: str) -> str | Path:
@@ -118,7 +120,7 @@ def _collecting(on_bad_row: str) -> str | Path:
         from pathlib import Path
 
         return Path(file.strip() or "bad_rows.jsonl")
-    raise ParameterError(f"--on-bad-row is {on_bad_row!r}; it must be error, skip, or 'collect FILE'")
+    raise ParameterError(f"--on-bad-row is {on_bad_row!r}; expected error, skip, or 'collect FILE'")
 
 
 def open_model(path: str | Path) -> Model:
@@ -160,20 +162,19 @@ def with_absent(model: Model, absent: str | None) -> Model:
     if absent is None:
         return model
     if absent not in ("error", "missing"):
-        raise ParameterError(f"--absent is {absent!r}; it must be error or missing")
+        raise ParameterError(f"--absent is {absent!r}; expected error or missing")
     if not hasattr(model.spec, "absent"):
         raise ParameterError(
-            f"--absent is for tables, and the model is a {model.spec.name}, which needs all its columns; leave it out"
+            f"--absent is for tables, and the model is a {model.spec.name}, which needs all its columns; omit it"
         )
     return replace(model, spec=model.spec.with_parameters(absent=absent))
 
 
 def say_bad_rows(source: Source, session: Session) -> None:
-    """How many rows could not be read, and the first of them."""
+    """Print a note with the number of rows that could not be read, and the first of them."""
     bad = source.bad_rows
     if bad:
-        first = next(iter(bad))
-        session.remark(
-            f"{len(bad):,} rows could not be read and were left out; the first: {first.file}, line {first.line}: "
-            f"{first.problem}"
+        first, rows = next(iter(bad)), f"{len(bad):,} row{'' if len(bad) == 1 else 's'}"
+        session.note(
+            f"skipped {rows} that could not be read; the first is {first.file}, line {first.line}: {first.problem}"
         )

@@ -163,9 +163,9 @@ class UnseenNotes:
                 if (name, label) in self._noted or len(self._noted) >= _NOTED:
                     continue
                 self._noted.add((name, label))
-                self._session.remark(f"column {name!r} holds {label!r}, which no training row has")
+                self._session.note(f"column {name!r} holds {label!r}, which no training row has")
                 if len(self._noted) == _NOTED:
-                    self._session.remark(f"these are {_NOTED} categories that are new; no further ones are noted")
+                    self._session.note(f"these are {_NOTED} categories that are new; no further ones are noted")
 
 
 def _as_learned(model: Model, name: str, cells: list[Any]) -> Any:

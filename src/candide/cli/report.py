@@ -1,4 +1,4 @@
-"""``candide report``: a page about a model."""
+"""``candide report``: an HTML report on a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 candide report messages.candide
 candide report messages.candide --data later.csv -o messages.html
-candide report people.candide --data people.parquet --label income --json | jq .data.accuracy
+candide report people.candide --data people.parquet --json | jq .data.accuracy
 """
 
 
@@ -26,12 +26,15 @@ def report(
     data: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SOURCE", show_default=False, help="Rows with labels to measure too; may be given several times."
+            metavar="SOURCE",
+            show_default=False,
+            help="Labeled rows to evaluate the model on; may be given several times.",
         ),
     ] = None,
     output: options.Output = None,
     title: Annotated[
-        str | None, typer.Option(show_default=False, help="Of the page; else the name of the file.")
+        str | None,
+        typer.Option(show_default=False, help="The title of the page; by default the name of the model file."),
     ] = None,
     label: options.Label = None,
     text: options.Text = None,
@@ -43,8 +46,8 @@ def report(
 ) -> None:
     """Write an HTML report on a model: description, estimated quality, features, warnings and examples.
 
-    One HTML file, by default beside the model, that needs no other file and no network. Training rows are looked at if
-    the model keeps some (train --with-rows); else --data gives the examples.
+    The report is one HTML file, by default next to the model, that needs no other file and no network. Examples are
+    training rows if the model keeps them (train --with-rows), otherwise rows of --data.
     """
     from ..model.predict import labeled_batches
     from ..report import make_report
@@ -52,12 +55,12 @@ def report(
     from .progress import watched
     from .reading import check_output, check_stdin, open_model, refuse_source, say_bad_rows, with_absent
     from .records import UnseenNotes
-    from .writing import checked_place
+    from .writing import checked_path
 
     session = shared.session
     check_stdin(model, data)
     check_output(model, output)
-    path = checked_place(output or model.with_suffix(".html"))
+    path = checked_path(output or model.with_suffix(".html"))
     refuse_source(path, [str(model), *(data or [])])
     fitted = with_absent(open_model(model), absent)
     notes = {"file": str(model), **({"rows given": ", ".join(data)} if data else {})}
@@ -69,18 +72,20 @@ def report(
             say_bad_rows(source, session)
     else:
         found = make_report(fitted, None, path, title=title or model.stem, notes=notes)
-    session.report({"page": str(path), **found.as_dict()}, lambda: for_people(found, path))
+    session.report({"page": str(path), **found.as_dict()}, lambda: as_lines(found, path))
 
 
-def for_people(found: ModelReport, path: Path) -> list[Any]:
-    """What was found, in a few lines."""
+def as_lines(found: ModelReport, path: Path) -> list[Any]:
+    """Return the warnings and the path, as lines."""
     lines = [f"wrote {path} ({path.stat().st_size / 1e3:,.0f} kB)"]
     if found.training is None and found.given is None:
-        lines.append("the model keeps no training rows; for rows worth a look: train --with-rows, or --data rows.csv")
-    return [*(f"{warning.topic}: {_said(warning)}" for warning in found.warnings), *lines]
+        lines.append(
+            "the report has no examples, because the model keeps no training rows; pass --data, or train --with-rows"
+        )
+    return [*(f"{warning.topic}: {_warning_text(warning)}" for warning in found.warnings), *lines]
 
 
-def _said(warning: Any) -> str:
+def _warning_text(warning: Any) -> str:
     names = ", ".join(warning.names[:_NAMES]) + (", …" if len(warning.names) > _NAMES else "")
     return f"{warning.text}{': ' if names else ''}{names}"
 

@@ -1,4 +1,4 @@
-"""What a command says, to whom: answers on stdout, everything else that is for people on stderr."""
+"""Output of a command: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ class Session:
             os.environ["CANDIDE_NUM_THREADS"] = str(self.threads)
 
     @cached_property
-    def people(self) -> Console:
-        """Where remarks and reports go."""
+    def stderr(self) -> Console:
+        """The console for notes and reports."""
         return _console(sys.stderr, quiet=self.quiet)
 
     @property
     def is_watched(self) -> bool:
-        """Whether somebody sees what moves on stderr."""
+        """Whether standard error is a terminal."""
         return not self.quiet and sys.stderr.isatty()
 
     def say(self, *lines: RenderableType) -> None:
-        """For people, on stderr; nothing with ``--quiet``."""
+        """Print to standard error, unless ``--quiet`` is given."""
         if not self.quiet:
             for line in lines:
-                _show(self.people, line)
+                _show(self.stderr, line)
 
-    def remark(self, text: str) -> None:
-        """Something that people should know though nothing is wrong."""
+    def note(self, text: str) -> None:
+        """Print something worth knowing that is no error."""
         if not self.quiet:
             from rich.text import Text
 
-            self.people.print(Text.assemble(("note: ", "yellow"), printable(text)), soft_wrap=True)
+            self.stderr.print(Text.assemble(("note: ", "yellow"), printable(text)), soft_wrap=True)
 
     @contextmanager
     def status(self, what: str) -> Iterator[None]:
-        """While something takes long that cannot say how far it is."""
+        """Show that a step without progress figures is under way."""
         if not self.is_watched:
             yield
             return
-        with self.people.status(printable(what)):
+        with self.stderr.status(printable(what)):
             yield
 
     def answer(self, machine: Any, *lines: RenderableType) -> None:
-        """What was asked for, on stdout: for machines as JSON, and then for people on stderr."""
+        """Print a result to standard output; with ``--json`` as JSON, and the lines to standard error."""
         if self.as_json:
             print(as_json(machine))
             self.say(*lines)
@@ -72,7 +72,7 @@ class Session:
             _show(console, line)
 
     def report(self, machine: Any, lines: Callable[[], list[RenderableType]]) -> None:
-        """What was done, for people on stderr and, if asked for, for machines on stdout."""
+        """Print what was done to standard error and, with ``--json``, to standard output."""
         if self.as_json:
             print(as_json(machine))
         if not self.quiet:
@@ -80,20 +80,21 @@ class Session:
 
 
 def _show(console: Console, line: RenderableType) -> None:
-    one_line = isinstance(line, str)
-    console.print(printable(line) if one_line else line, soft_wrap=one_line, highlight=False)
+    # Messages are wrapped by the terminal, so that paths in them can be copied.
+    message = isinstance(line, str)
+    console.print(printable(line) if message else line, soft_wrap=message, highlight=False)
 
 
 def _console(stream: Any, *, quiet: bool = False) -> Console:
     from rich.console import Console
 
-    # On a terminal as wide as it is; in files and pipes lines are not to be cut.
-    width = None if stream.isatty() else 200
+    # Lines in files and pipes are not shortened, unless COLUMNS says so.
+    width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else 200
     return Console(file=stream, quiet=quiet, width=width, markup=False, emoji=False)
 
 
 def as_json(value: Any) -> str:
-    """One line; numbers that JSON does not know are texts."""
+    """Return one line of JSON; infinite numbers are strings."""
     return printable_json(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
 
 

@@ -1,4 +1,4 @@
-"""``candide show``: what is in a model."""
+"""``candide show``: describe a model file."""
 
 from __future__ import annotations
 
@@ -22,51 +22,50 @@ candide show messages.candide --parameters | less
 @command
 def show(
     model: options.Model,
-    words: Annotated[int, typer.Option(min=0, help="How many telling words of each class.")] = 8,
-    parameters: Annotated[bool, typer.Option("--parameters", help="The parameters of all columns too.")] = False,
+    words: Annotated[int, typer.Option(min=0, help="Number of informative words per class.")] = 8,
+    parameters: Annotated[bool, typer.Option("--parameters", help="Also show the parameters of all columns.")] = False,
     *,
     shared: options.Shared,
 ) -> None:
-    """Show what a model is, what it was trained on, how good it honestly is and what it looks at."""
-    from ..model.text_summary import by_feature_set
-    from .pictures import of_honest, of_summary, of_table
+    """Show a model: its settings and origin, its columns, its leave-one-out evaluation and its top features."""
+    from ..model.summary import by_feature_set
     from .reading import open_model
-    from .training_report import summary_of, telling_words
+    from .tables import of_loo, of_summary, of_table
+    from .training_report import summary_of, top_words
 
     session = shared.session
     fitted = open_model(model)
-    lines: list[Any] = [_origin(fitted), of_table(fitted.schema_table(), "how columns are read")]
+    lines: list[Any] = [_origin(fitted), of_table(fitted.schema_table(), "Columns as read")]
     summary = summary_of(fitted)
     if summary is not None:
-        lines += of_summary(by_feature_set(summary) if fitted.spec.reads_texts else summary, "what it looks at")
+        lines += of_summary(
+            by_feature_set(summary) if fitted.spec.reads_texts else summary,
+            "Token features" if fitted.spec.reads_texts else "Columns",
+        )
     if fitted.has_loo:
-        lines += of_honest(fitted.loo)
+        lines += of_loo(fitted.loo)
     if fitted.spec.reads_texts and words:
-        lines.append(telling_words(fitted, words))
+        lines.append(top_words(fitted, words))
     if parameters:
-        lines.append(of_table(fitted.parameters(), "parameters", most=100_000))
+        lines.append(of_table(fitted.parameters(), "Parameters", most=100_000, exact=True))
     session.answer(_as_machine(fitted, words, parameters), *lines)
 
 
 def _origin(model: Model) -> Any:
-    from .pictures import picture
+    from .tables import name_and_value
 
-    table = picture(repr(model.spec), "", "")
-    table.show_header = False
-    for name, value in origin(model).items():
-        table.add_row(name, str(value))
-    return table
+    return name_and_value(repr(model.spec), origin(model))
 
 
 def origin(model: Model) -> dict[str, Any]:
-    """Where a model comes from."""
-    from .training_report import classes_text
+    """Return the origin of a model."""
+    from .training_report import classes_text, listed
 
     roles = model.schema.roles
     what: dict[str, Any] = {"classes": classes_text(model)}
     if roles is not None:
         what["label"] = roles.label
-        what["text" if roles.text else "columns"] = roles.text or ", ".join(map(str, roles.columns))
+        what["text" if roles.text else "columns"] = roles.text or listed(roles.columns)
     rows = "in the file" if model.has_training_rows else "not kept"
     return what | {name: _short(value) for name, value in (model.provenance or {}).items()} | {"training rows": rows}
 

@@ -1,4 +1,4 @@
-"""``candide train``: a model from a source."""
+"""``candide train``: train a model on a source."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 candide train messages.csv
-candide train people.parquet --label income --columns 'age,job=categorical,hours'
+candide train people.parquet --label income --columns 'age,job=categorical'
 candide train houses.csv --type zip=category --type built=date
-candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide --with-rows
+candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide
 candide train spam.mbox ham.mbox --report spam.html
-candide train --sql "SELECT body, queue FROM 'tickets.parquet' WHERE year = 2025" --label queue
-candide train big.parquet --checkpoint        # and, if it was stopped: --checkpoint --resume
+candide train --sql "SELECT body, queue FROM 'tickets.parquet'" --label queue
+# Save checkpoints; after an interruption, add --resume
+candide train big.parquet --checkpoint
+# On a cluster
 candide train 'dask:mail/*.parquet' --text body --label folder
-candide train spark:shop.reviews --label stars -o stars.candide   # a table, or files: spark:s3a://shop/reviews.parquet
+candide train spark:shop.reviews --label stars -o stars.candide
 """
-_MODELS = "auto|multinomial|bernoulli|complement|polya"
 
 
 @command
@@ -40,24 +41,34 @@ def train(
     columns: options.Columns = None,
     types: options.Types = None,
     output: options.Output = None,
-    model: Annotated[str, typer.Option(metavar=_MODELS, help="How texts are modelled.")] = "auto",
-    refine: Annotated[bool, typer.Option("--refine", help="Go on with a logistic regression (texts).")] = False,
+    model: Annotated[
+        str,
+        typer.Option(metavar="FAMILY", help="The family for texts: auto, multinomial, bernoulli, complement or polya."),
+    ] = "auto",
+    refine: Annotated[
+        bool, typer.Option("--refine", help="Texts: fit a logistic regression on top of the model.")
+    ] = False,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of TextNB or NaiveBayes: alpha=0.5."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Any other parameter of TextNB or NaiveBayes, such as alpha=0.5."
+        ),
     ] = None,
     with_rows: Annotated[
-        bool, typer.Option("--with-rows", help="Keep training rows in the file, so that later updates can weigh anew.")
+        bool, typer.Option("--with-rows", help="Keep training rows in the file, so that updates can refit the weights.")
     ] = False,
     checkpoint: Annotated[
-        bool, typer.Option("--checkpoint", help="Save what was learned so far now and then, beside the model.")
+        bool, typer.Option("--checkpoint", help="Save the state of training regularly, in a file next to the model.")
     ] = False,
-    every: Annotated[float, typer.Option(min=0.0, help="Seconds between two checkpoints.")] = 60.0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
+    every: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="The time between two checkpoints.")] = 60.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
     page: Annotated[
         Path | None,
         typer.Option(
-            "--report", show_default=False, readable=False, help="Write a page about the model too: report.html, say."
+            "--report",
+            show_default=False,
+            readable=False,
+            help="Also write an HTML report on the model, such as report.html.",
         ),
     ] = None,
     weight: options.Weight = None,
@@ -66,10 +77,10 @@ def train(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Learn from a source and write a model.
+    """Train a model on a source and write it to a file.
 
-    Finds out which column holds the labels, which the texts, and how each column is best modelled, and says so; says
-    how good the model honestly is, on rows left out. Nothing is written unless all went well.
+    The label column, a text column and the model of each column are chosen from the data unless you name them, and
+    shown. The evaluation is leave-one-out, beside that of plain naive Bayes. On an error, nothing is written.
     """
     from ..exceptions import ParameterError
     from ..model.train import train as train_model
@@ -78,21 +89,23 @@ def train(
     from .monitor import monitored
     from .options import families_of, names_of, settings_of, types_of
     from .reading import refuse_source, say_bad_rows
-    from .writing import checked_place, is_stdout
+    from .writing import checked_path, is_stdout
 
     session = shared.session
     if output is not None and is_stdout(output) and session.as_json:
-        raise ParameterError("--json would write its answer into the model on standard output; name a file, or omit it")
-    wishes = ({"family": model} if model != "auto" else {}) | ({"refine": True} if refine else {})
-    wishes |= settings_of(setting)
+        raise ParameterError(
+            "--json and the model would both be written to standard output; name a file with -o, or omit --json"
+        )
+    settings = ({"family": model} if model != "auto" else {}) | ({"refine": True} if refine else {})
+    settings |= settings_of(setting)
     roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
     declared = types_of(types)
     with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
-        spec = make_spec(source, wishes, families_of(columns), declared)
-        path = checked_place(output or beside(sources))
+        spec = make_spec(source, settings, families_of(columns), declared)
+        path = checked_path(output or default_output(sources))
         refuse_source(path, sources)
         if page is not None:
-            refuse_source(checked_place(page), [*(sources or []), str(path)])
+            refuse_source(checked_path(page), [*(sources or []), str(path)])
         saved = _checkpoint(path, source, spec, every, sources, reading) if checkpoint or resume else None
         with monitored(source, "learning", session, saved, resume) as monitor:
             trained = train_model(spec, source, monitor=monitor)
@@ -103,17 +116,17 @@ def train(
         if page is not None:
             make_report(trained, path=page, title=path.stem, notes=_notes(sources, passed))
     if label is None:
-        session.remark(f"the label was taken to be {_label(trained)!r}; name another column with --label")
+        session.note(f"using column {_label(trained)!r} as the label; to choose another, pass --label")
     if len(trained.classes) == 1:
-        session.remark(f"all rows are of one class, {trained.classes[0]!s}: there is nothing to tell apart")
+        session.note(f"all rows belong to one class, {trained.classes[0]!s}; expected at least two to distinguish")
     if saved is not None:
         saved.remove()
     say_bad_rows(source, session)
-    from .training_report import as_machine, for_people
+    from .training_report import as_lines, as_machine
 
     session.report(
         as_machine(trained, source, passed, path) | ({} if page is None else {"report": str(page)}),
-        lambda: for_people(trained, passed, path, with_rows) + ([] if page is None else [f"wrote {page}"]),
+        lambda: as_lines(trained, passed, path, with_rows) + ([] if page is None else [f"wrote {page}"]),
     )
 
 
@@ -126,8 +139,8 @@ def _checkpoint(
 
     if not source.can_resume:
         raise ParameterError(
-            "--checkpoint and --resume are for sources that are read here; what a cluster loses, it does again by "
-            "itself; leave them out"
+            "--checkpoint and --resume are given, and the source is read by a cluster, which repeats lost work by "
+            "itself; omit them"
         )
     assert isinstance(source, ArrowSource)
     return CheckpointFile(path, source, spec, every, {"sources": sources, **asdict(reading)})
@@ -139,13 +152,13 @@ def _label(model: Model) -> str:
 
 
 def _notes(sources: list[str] | None, passed: Pass) -> dict[str, str]:
-    """What a report says of the training."""
+    """Return what the report says about the training."""
     learned = f"{passed.rows:,} rows in {passed.seconds:.1f} s"
     return {"source": ", ".join(sources or ["a query"]), "learned": learned}
 
 
 def make_spec(
-    source: Source, wishes: dict[str, Any], families: dict[str, str], types: dict[str, str] | None = None
+    source: Source, settings: dict[str, Any], families: dict[str, str], types: dict[str, str] | None = None
 ) -> Spec:
     """Return the parameters of the model that suits the source."""
     from ..exceptions import ParameterError
@@ -155,19 +168,19 @@ def make_spec(
     roles = source.roles
     assert roles is not None
     if roles.text is not None:
-        return TextSpec().with_parameters(**wishes)
-    if wishes.keys() & {"family", "refine"}:
+        return TextSpec().with_parameters(**settings)
+    if settings.keys() & {"family", "refine"}:
         raise ParameterError(
-            f"the source is a table ({', '.join(roles.columns)}), and --model and --refine are for texts; leave "
-            "them out, or name the column of texts with --text"
+            f"--model and --refine are for texts, and the source is a table ({', '.join(roles.columns)}); omit them, "
+            "or name the text column with --text"
         )
     here = (*roles.columns, roles.label)
     declared = {name: kind for name, kind in (types or {}).items() if name in here}
-    return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**wishes)
+    return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**settings)
 
 
-def beside(sources: list[str] | None) -> Path:
-    """Where the model goes: beside the first source, under its name; here, where that is no file."""
+def default_output(sources: list[str] | None) -> Path:
+    """Return the path of the model: next to the first source and named after it, or in the current directory."""
     from ..sources.cluster_files import without_engine
 
     first = without_engine((sources or ["-"])[0])

@@ -1,11 +1,13 @@
-"""What ``train`` tells: what it understood, how good the model is, what speaks for each class."""
+"""Output of ``train``: the data, the columns, the evaluation and the most informative words."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .pictures import of_honest, of_summary, picture
+from .progress import rows_and_size
+from .tables import Column, TerminalTable, count, name_and_value, of_loo, of_summary
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -14,11 +16,12 @@ if TYPE_CHECKING:
     from .progress import Pass
 
 _WORDS = 8
-_MOST_CLASSES = 30
+_MAX_CLASSES = 30
+_MAX_COLUMNS = 20
 
 
 def as_machine(model: Model, source: Source, passed: Pass, path: Path) -> dict[str, Any]:
-    """For ``--json``."""
+    """Return the output of ``--json``."""
     roles = model.schema.roles
     assert roles is not None
     found: dict[str, Any] = {
@@ -37,51 +40,49 @@ def as_machine(model: Model, source: Source, passed: Pass, path: Path) -> dict[s
     return found | ({"leave_one_out": model.loo.as_dict()} if model.has_loo else {})
 
 
-def for_people(model: Model, passed: Pass, path: Path, with_rows: bool) -> list[Any]:
-    """Lines and tables for a terminal."""
-    lines: list[Any] = [_understood(model, passed)]
+def as_lines(model: Model, passed: Pass, path: Path, with_rows: bool) -> list[Any]:
+    """Return lines and tables for a terminal."""
+    lines: list[Any] = [name_and_value("Data", _data(model, passed))]
     summary = summary_of(model)
     if not model.spec.reads_texts and summary is not None:
-        lines += of_summary(summary, "columns")
+        lines += of_summary(summary, "Columns", _MAX_COLUMNS)
     if model.has_loo:
-        lines += of_honest(model.loo)
+        lines += of_loo(model.loo)
     if model.spec.reads_texts:
-        lines.append(telling_words(model))
+        lines.append(top_words(model))
     rows = "with" if with_rows else "without"
-    lines.append(f"wrote {path} ({path.stat().st_size / 1e6:,.2f} MB, {rows} training rows)")
+    lines += ["", f"wrote {path} ({path.stat().st_size / 1e6:,.2f} MB, {rows} training rows)"]
     return lines
 
 
-def _understood(model: Model, passed: Pass) -> Any:
-    roles, table = model.schema.roles, picture("what was read", "", "")
+def _data(model: Model, passed: Pass) -> dict[str, str]:
+    roles = model.schema.roles
     assert roles is not None
-    table.show_header = False
-    table.add_row("label", str(roles.label))
+    found = {"label": str(roles.label)}
     if roles.text is not None:
-        table.add_row("text", f"{roles.text}, modelled by {model.spec.name}({model.spec.parameters['family']!r})")
+        found["text"] = str(roles.text)
     else:
-        table.add_row("columns", f"{len(roles.columns)}: {', '.join(map(str, roles.columns[:20]))}")
-    table.add_row(
-        "rows",
-        f"{passed.rows:,}" + (f", {passed.n_unlabeled:,} without a label" if passed.n_unlabeled else ""),
-    )
-    table.add_row("classes", classes_text(model))
-    size = passed.megabytes
-    table.add_row(
-        "time", f"{passed.seconds:.2f} s" + (f" for {size:,.3g} MB, {size / passed.seconds:,.3g} MB/s" if size else "")
-    )
-    return table
+        found["columns"] = listed(roles.columns)
+    found["rows"] = rows_and_size(passed.rows, passed.megabytes, passed.seconds)
+    if passed.n_unlabeled:
+        found["unlabeled"] = count(passed.n_unlabeled, "row")
+    return found | {"classes": classes_text(model), "time": f"{passed.seconds:.2f} s", "model": repr(model.spec)}
+
+
+def listed(names: Sequence[Any], most: int = 20) -> str:
+    """Return how many names there are, and the first of them."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{len(names):,}: {', '.join(map(str, names[:most]))}{more}"
 
 
 def classes_text(model: Model) -> str:
-    """The classes with their rows, the largest first."""
+    """Return the classes with their rows, the largest first."""
     counts = sorted(zip(model.class_count.tolist(), model.classes.tolist(), strict=True), key=lambda one: -one[0])
-    shown = ", ".join(f"{label} {count:,.6g}" for count, label in counts[:_MOST_CLASSES])
-    return f"{len(counts):,}: {shown}" + (", …" if len(counts) > _MOST_CLASSES else "")
+    return listed([f"{label} ({weight:,.6g})" for weight, label in counts])
 
 
-def telling_words(model: Model, n: int = _WORDS) -> Any:
-    """The words that speak most for each class; pieces of words where the model hears no words."""
+def top_words(model: Model, n: int = _WORDS) -> Any:
+    """Return the most informative words per class; other tokens where the model has no words."""
     from ..model.top_features import top_features
 
     summary = summary_of(model)
@@ -90,19 +91,21 @@ def telling_words(model: Model, n: int = _WORDS) -> Any:
     found = top_features(classifier, n, "words" if "words" in summary["feature_set"].tolist() else None, kernels)
     if not found.n_rows:
         found = top_features(classifier, n, None, kernels)
-    table = picture("the most informative words of each class, the best first", "class", "words")
+    table = TerminalTable("Most informative words per class", (Column("class"), Column("words", wrap=True)))
     words: dict[Any, list[str]] = {}
     for label, token in zip(found["class"].tolist(), found["token"].tolist(), strict=True):
         words.setdefault(label, []).append(token)
-    for label, tokens in list(words.items())[:_MOST_CLASSES]:
-        table.add_row(str(label), "  ".join(tokens))
+    for label, tokens in list(words.items())[:_MAX_CLASSES]:
+        table.add_row(label, ", ".join(tokens))
+    if len(words) > _MAX_CLASSES:
+        table.note = f"… and {len(words) - _MAX_CLASSES:,} more classes"
     return table
 
 
 def summary_of(model: Model) -> Table | None:
-    """Return what each column, or token feature, is worth; None for models of one family."""
+    """Return the importance of columns, or of token features; None for models of one family."""
     if model.spec.reads_texts:
-        from ..model.text_summary import text_summary
+        from ..model.summary import text_summary
 
         return text_summary(model.classifier)
     if model.spec.name != "NaiveBayes":

@@ -161,9 +161,9 @@ def is_stdout(path: Path | None) -> bool:
     return path is None or str(path) in _STDOUT
 
 
-def checked_place(path: Path) -> Path:
+def checked_path(path: Path) -> Path:
     """A path whose folder is there and may be written to: better to know before the work than after it."""
-    from ..storage.locking import target_of
+    from ..storage.atomic_write import target_of
 
     if str(path) == "-":
         raise ParameterError("the output is -, and only predict and dump write to standard output; name a file")
@@ -205,7 +205,7 @@ def open_writer(path: Path | None, on_stdout: str, keep_formulas: bool = False) 
         raise ParameterError(f"--output is {path}; its ending must be one of .{', .'.join(_WRITERS)}")
     from ..storage.atomic_write import atomic_writer, discard
 
-    with atomic_writer(checked_place(path)) as file:
+    with atomic_writer(checked_path(path)) as file:
         writer = _WRITERS[kind](file)
         writer.keep_formulas = keep_formulas
         try:

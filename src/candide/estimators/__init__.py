@@ -3,11 +3,10 @@
 from .bernoulli import BernoulliNB
 from .categorical import CategoricalNB
 from .complement import ComplementNB
-from .functions import from_json, from_model, load, merge
+from .functions import from_json, from_model, load, merge, select
 from .gaussian import GaussianNB
 from .multinomial import MultinomialNB
 from .poisson import PoissonNB
-from .selection import select
 from .sklearn_models import from_sklearn
 from .table import NaiveBayes
 from .text import TextNB

@@ -9,8 +9,7 @@ import numpy as np
 from ..kernels.layouts import Floats
 from ..specs.discrete import BernoulliSpec
 from .base import BaseNB, feature_count
-from .from_counts import given_model, ready_model
-from .given_tables import presences, read_table
+from .from_counts import given_model, presences, read_table, ready_model
 
 
 class BernoulliNB(BaseNB):

@@ -8,10 +8,9 @@ import numpy as np
 
 from ..kernels.layouts import Array, Floats
 from ..priors import Dirichlet
-from ..specs.categorical import CategoricalSpec, priors_by_column
+from ..specs.discrete import CategoricalSpec, priors_by_column
 from .base import BaseNB
-from .from_counts import given_model, ready_model
-from .given_tables import category_counts, category_shares, table_categories
+from .from_counts import category_counts, category_shares, given_model, ready_model, table_categories
 from .model_estimator import read_only
 
 

@@ -10,8 +10,7 @@ from ..exceptions import NotADensity
 from ..kernels.layouts import Floats
 from ..specs.discrete import ComplementSpec
 from .base import BaseNB, feature_count
-from .from_counts import given_model, ready_model
-from .given_tables import read_probabilities, sums
+from .from_counts import given_model, read_probabilities, ready_model, sums
 
 
 class ComplementNB(BaseNB):

@@ -1,26 +1,32 @@
-"""Estimators made from a statistic, as if they had learned the rows behind it."""
+"""Estimators made from the tables of a textbook exercise, parameters or counts, instead of rows.
+
+Counts become the statistic that rows would have given. Parameters become the statistic of one row per class whose
+maximum likelihood they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..data.arrays import is_missing
+from ..data.categories import encode_categories, read_categories
 from ..data.index import Index, encode
 from ..data.labeled_rows import label_array
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
-from ..kernels.layouts import Array
+from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..model.decisions import read_shares
 from ..model.model import Model, completed
 from ..model.state import State
 from ..priors import Dirichlet
 from ..specs.schema import Schema
+from ..statistics import CategoryCounts, Counts, Moments
 from .base import BaseNB
-from .given_tables import column_names
 
 Estimator = TypeVar("Estimator", bound=BaseNB)
 
@@ -126,3 +132,188 @@ def _read_names(feature_names: Any, n_features: int) -> tuple[str, ...]:
     if len(set(names)) < n_features:
         raise InputError(f"feature_names is {list(names)}; give every column a name of its own")
     return names
+
+
+def read_table(
+    values: Any, name: str, shape: tuple[int, int] | None = None, least: float = 0.0, most: float = np.inf
+) -> Floats:
+    """A copy of numbers from ``least`` to ``most``, one row per class."""
+    table = _numbers(values, name)
+    if table.ndim != 2 or not table.size:
+        raise InputError(f"{name} has shape {table.shape}; give one row per class, with one number per column in it")
+    if shape is not None and table.shape != shape:
+        raise InputError(f"{name} has shape {table.shape}, where the other table has {shape}; give both the same shape")
+    _check_range(table, name, least, most)
+    return table
+
+
+def column_names(feature_names: Any, *tables: Any) -> Any:
+    """Names of the columns as they are given, else those of tables that are data frames, if they are texts."""
+    if feature_names is not None:
+        return feature_names
+    frames = dict.fromkeys(tuple(table.columns) for table in tables if hasattr(table, "columns"))
+    named = [names for names in frames if all(isinstance(name, str) for name in names)]
+    if len(named) > 1:
+        raise InputError(
+            f"the tables name their columns differently, {list(named[0])} and {list(named[1])}; give all of them the "
+            "same columns in the same order"
+        )
+    return named[0] if named else None
+
+
+def read_class_count(class_count: Any, n_classes: int) -> Floats:
+    """How many rows each class has; by default one."""
+    if class_count is None:
+        return np.ones(n_classes)
+    count = _numbers(class_count, "class_count")
+    if count.shape != (n_classes,):
+        raise InputError(f"class_count has shape {count.shape} for {n_classes} classes; give one number per class")
+    _check_range(count, "class_count", 0.0, np.inf)
+    if not count.any():
+        raise InputError("class_count is 0 for every class: nothing was counted; give a class a number above 0")
+    return count
+
+
+def _numbers(values: Any, name: str) -> Floats:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is no table of numbers ({error}); give rows of equal length") from None
+
+
+def _check_range(values: Floats, name: str, least: float, most: float) -> None:
+    odd = np.argwhere(~(np.isfinite(values) & (values >= least) & (values <= most)))
+    if len(odd):
+        place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), odd[0].tolist(), strict=False))
+        limits = f"from {least:g} to {most:g}" if most < np.inf else "of at least 0" if least == 0 else "that is finite"
+        raise InputError(f"{name} holds {values[tuple(odd[0])]:g} at {place}; every cell must be a number {limits}")
+
+
+def read_probabilities(probability: Any, name: str = "probability") -> Floats:
+    """Probabilities that sum to 1 in each row."""
+    table = read_table(probability, name, most=1.0)
+    total = table.sum(axis=1)
+    odd = np.flatnonzero(~np.isclose(total, 1.0))
+    if len(odd):
+        raise InputError(
+            f"row {odd[0]} of {name} sums to {total[odd[0]]:.6g}; the probabilities of a class must sum to 1; divide "
+            "them by their sum, or give counts to from_counts"
+        )
+    return np.asarray(table / total[:, None])
+
+
+def presences(count: Any, class_count: Any = None) -> Counts:
+    """From how many rows of each class have a column on."""
+    table = read_table(count, "count")
+    rows = read_class_count(class_count, len(table))
+    odd = np.argwhere(table > rows[:, None])
+    if len(odd):
+        i, j = odd[0].tolist()
+        raise InputError(
+            f"count holds {table[i, j]:g} at row {i}, column {j}, and that class has {rows[i]:g} rows; a column is on "
+            "in at most all of them; for sums of counts use MultinomialNB or PoissonNB"
+        )
+    return Counts(rows, table, None, presence=True)
+
+
+def sums(total: Any, name: str, class_count: Any = None) -> Counts:
+    """From the sum of each column over the rows of each class."""
+    table = read_table(total, name)
+    rows = read_class_count(class_count, len(table))
+    odd = np.flatnonzero((rows <= 0) & table.any(axis=1))
+    if len(odd):
+        raise InputError(
+            f"row {odd[0]} of {name} holds counts, and its class_count is 0; give the class rows, or no counts"
+        )
+    return Counts(rows, table, None)
+
+
+def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0) -> Moments:
+    """From means and variances whose divisor is the number of rows less ``ddof``."""
+    center = read_table(mean, "mean", least=-np.inf)
+    spread = read_table(variance, "variance", center.shape)
+    rows = read_class_count(class_count, len(center))
+    empty = np.flatnonzero((rows <= 0) & (center.any(axis=1) | spread.any(axis=1)))
+    if len(empty):
+        raise InputError(
+            f"row {empty[0]} of mean and variance tells of rows, and its class_count is 0; give the class rows, or "
+            "zeros for what nobody measured"
+        )
+    divisor = rows - ddof
+    odd = np.flatnonzero((divisor <= 0) & (rows > 0) & spread.any(axis=1))
+    if len(odd):
+        raise InputError(
+            f"row {odd[0]} of variance is above 0, and its class_count is {rows[odd[0]]:g} with ddof={ddof:g}; a "
+            "variance needs more rows than ddof; correct one of them"
+        )
+    weight = np.repeat(rows[:, None], center.shape[1], axis=1)
+    return Moments(rows, weight, center, spread * np.maximum(divisor, 0.0)[:, None])
+
+
+def table_categories(categories: Any, tables: Any) -> Any:
+    """The values of each column as they are given, else as data frames name them."""
+    if categories is not None or not len(tables) or not all(hasattr(table, "columns") for table in tables):
+        return categories
+    named = [list(table.columns) for table in tables]
+    return None if named == [list(range(len(values))) for values in named] else named
+
+
+def category_shares(tables: Any, categories: Any) -> tuple[CategoryCounts, list[Array]]:
+    """From the probabilities of each column's values; and where each sorted value stood in its table."""
+    shares = _read_tables(tables, read_probabilities)
+    return _in_slots(np.ones(len(shares[0])), shares, categories)
+
+
+def category_counts(tables: Any, class_count: Any, categories: Any) -> tuple[CategoryCounts, list[Array]]:
+    """From how many rows of each class have a value; by default a class has the rows of its fullest column. And where
+    each sorted value stood in its table.
+    """
+    counts = _read_tables(tables, read_table)
+    observed = np.stack([count.sum(axis=1) for count in counts], axis=1)
+    rows = read_class_count(observed.max(axis=1) if class_count is None else class_count, len(observed))
+    odd = np.argwhere(observed > rows[:, None] * (1 + 1e-12))
+    if len(odd):
+        i, j = odd[0].tolist()
+        raise InputError(
+            f"row {i} of table {j} sums to {observed[i, j]:g}, and that class has {rows[i]:g} rows; every row has at "
+            "most one value in a column; correct one of them"
+        )
+    return _in_slots(rows, counts, categories)
+
+
+def _read_tables(tables: Any, read: Callable[[Any, str], Floats]) -> list[Floats]:
+    found = [read(table, f"table {j}") for j, table in enumerate(tables)]
+    heights = {len(table) for table in found}
+    if len(heights) != 1:
+        what = f"tables of {' and '.join(map(str, sorted(heights)))} rows" if heights else "no table"
+        raise InputError(f"there are {what}; give one table per column, each with one row per class")
+    return found
+
+
+def _in_slots(rows: Floats, tables: list[Floats], categories: Any) -> tuple[CategoryCounts, list[Array]]:
+    """Values that nobody saw keep their slot: that they are possible was said."""
+    if categories is None:
+        codes = [np.arange(table.shape[1]) for table in tables]
+        return CategoryCounts(rows, tuple(codes), np.hstack(tables)), codes
+    if len(categories) != len(tables):
+        raise InputError(f"categories has {len(categories)} lists for {len(tables)} columns; give one list per column")
+    places = [
+        _sorted_values(list(values), table, j) for j, (values, table) in enumerate(zip(categories, tables, strict=True))
+    ]
+    count = np.hstack([table[:, order] for table, (_, order) in zip(tables, places, strict=True)])
+    return CategoryCounts(rows, tuple(labels for labels, _ in places), count), [order for _, order in places]
+
+
+def _sorted_values(values: Sequence[Any], table: Floats, j: int) -> tuple[Array, Array]:
+    """Values as learning would label them, in order, and where each stood in the list that was given."""
+    what = f"categories of column {j} are {values!r}"
+    if len(values) != table.shape[1]:
+        raise InputError(f"{what}, and its table has {table.shape[1]} columns; give one value for each")
+    if any(is_missing(value) for value in values):
+        raise InputError(f"{what}; a missing value is not counted; leave it and its counts out")
+    coded = encode_categories(read_categories([[value] for value in values]), 1, Kernels())
+    codes = coded.codes.column(0).astype(np.int64)
+    if len(np.unique(codes)) < len(codes):
+        raise InputError(f"{what}; give every value once")
+    order = np.argsort(codes)
+    return coded.labels[0][codes[order]], order

@@ -1,18 +1,32 @@
-"""Estimators from files and from each other: ``load``, ``from_json``, ``merge``."""
+"""Estimators from files and from each other: ``load``, ``from_json``, ``merge``, ``select``."""
 
 from __future__ import annotations
 
 import copy
 import inspect
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
+import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import MergeError
+from ..data.arrays import as_array
+from ..data.labeled_rows import label_array, read_weights
+from ..exceptions import CandideError, MergeError, ParameterError
+from ..kernels.layouts import Floats
+from ..model.evaluation import mean_and_error
+from ..model.leave_one_out import left_out_scores, read_folds
 from ..model.model import Model
+from ..model.out_of_fold import cross_chosen
+from ..model.table import Table
+from ..specs.parameters import choice
+from ..stacking.training_rows import TrainingRows, group_folds
 from ..storage.models import load_lines, load_model
 from .base import BaseNB
 
@@ -20,21 +34,25 @@ Estimator = TypeVar("Estimator", bound=BaseNB)
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
-    """Return the estimator in a file, of the class that was saved.
+    """Load an estimator from a model file.
 
-    Nothing in a file is ever executed, and everything in it is checked: a file that was cut, changed or made to harm is
-    refused with a ``ModelFileError``.
+    Nothing in a file is executed. Everything is checked: a file that is truncated, damaged or malicious raises a
+    ``ModelFileError``.
 
     Parameters
     ----------
     path : str or Path
         The file.
     mmap : bool, default False
-        By default the model is read into memory: later changes of the file do not matter. Only training rows of more
-        than 4 MB stay in the file, which is kept open, until a method needs them; if they were changed there, that
-        method raises a ``ModelFileError``. With ``mmap=True`` the file is mapped into memory, and several processes
-        share it: it must not be written to while the model is in use. Truncating it ends the process, and overwriting
-        it changes the model. (``save`` does neither: it puts a new file in its place.)
+        By default the model is read into memory, so later changes of the file have no effect. Training rows of more
+        than 4 MB are read when a method needs them; if they have changed in the file, that method raises a
+        ``ModelFileError``. With ``mmap=True`` the file is mapped into memory, which several processes can share. Do not
+        overwrite or truncate it while the model is in use; ``save`` is safe, because it replaces the file.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved, fitted.
 
     Examples
     --------
@@ -48,8 +66,17 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
 
 
 def from_json(text: str) -> Any:
-    """Return the estimator that ``to_json`` or ``candide dump`` wrote, with the checks of ``load``.
+    """Return the estimator in a JSON document that ``to_json`` or ``candide dump`` wrote.
 
+    The document is checked as in ``load``.
+
+    Parameters
+    ----------
+    text : str
+        The document.
+
+    Examples
+    --------
     >>> from candide import BernoulliNB
     >>> text = BernoulliNB().fit([[1, 0], [0, 1]], ["a", "b"]).to_json()
     >>> from_json(text)
@@ -68,12 +95,24 @@ def from_model(model: Model) -> Any:
 
 
 def merge(models: Iterable[Estimator]) -> Estimator:
-    """Return one model that has learned what all the given ones have, which stay as they are.
+    """Merge models that were trained on different rows into one, as if it had been trained on all rows.
 
-    The result does not depend on the order, nor on which rows were learned where (for means and variances: to
-    rounding). Parameters are those of the first model; models that counted different things (``binarize``, ``columns``
-    that are categories in one and numbers in the other, or taken together) are refused.
+    The result does not depend on the order of the models or on how rows were divided among them (up to rounding, for
+    means and variances). Classes and categories are aligned by label. Models that counted different things, for
+    example with a different ``binarize`` or with other column types, raise a ``MergeError``.
 
+    Parameters
+    ----------
+    models : iterable of estimators
+        Fitted estimators of one class. They do not change.
+
+    Returns
+    -------
+    estimator
+        A new estimator with the parameters of the first model.
+
+    Examples
+    --------
     >>> from candide import BernoulliNB, merge
     >>> monday = BernoulliNB().fit([[1, 0]], ["spam"])
     >>> tuesday = BernoulliNB().fit([[0, 1]], ["ham"])
@@ -88,3 +127,174 @@ def merge(models: Iterable[Estimator]) -> Estimator:
         raise MergeError("there is no model to merge; pass at least one")
     merged: Estimator = first
     return merged
+
+
+_MEASURES = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind", "behind_error", "raw_log_loss")
+
+
+class Selection(Table):
+    """Table of models by leave-one-out log-loss, the best first.
+
+    Attributes
+    ----------
+    best : estimator
+        The best model, fitted on all rows.
+    models : dict
+        All models by name, fitted on all rows, the best first.
+    """
+
+    models: dict[str, Any]
+
+    @property
+    def best(self) -> Any:
+        """The best model, fitted on all rows."""
+        return next(iter(self.models.values()))
+
+
+class Judged(NamedTuple):
+    """What a model says of the true class of each row that it was not shown."""
+
+    loss: Floats  # calibrated
+    raw_loss: Floats
+    right: Floats  # 1 or 0
+    weight: Floats
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Less is better: log-loss, and among equals the error rate."""
+        return float(np.average(self.loss, weights=self.weight)), -float(np.average(self.right, weights=self.weight))
+
+
+def select(
+    models: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    method: Literal["leave_one_out", "folds"] = "leave_one_out",
+    groups: Any = None,
+    n_folds: int | None = None,
+) -> Selection:
+    """Compare models by leave-one-out or cross-validation, without a test set.
+
+    Each model is fitted once. Because plain naive Bayes is overconfident, models are compared by their log-loss after
+    calibration: the model's own, or a temperature. Calibration and ``alpha="loo"`` are cross-fitted: fitted on four
+    fifths of the rows (or blocks) and evaluated on the rest. The class prior stays fixed.
+
+    Parameters
+    ----------
+    models : list or dict of estimators
+        Copies are fitted; the estimators themselves do not change. The keys of a dict are names.
+    X, y, sample_weight
+        As in ``fit``; every model reads the same ``X``.
+    method : {"leave_one_out", "folds"}
+        Leave rows out one at a time, or in blocks. Use "folds" if rows are not independent: texts of one thread,
+        visits of one patient, neighbors in time.
+    groups : array of shape (n_rows,), optional
+        With "folds": rows of one group are left out together.
+    n_folds : int, optional
+        With "folds" and without groups: the number of blocks of consecutive rows; 5 by default.
+
+    Returns
+    -------
+    Selection
+        A table, the best model first: ``log_loss`` and ``accuracy`` with their standard errors; ``behind``, the mean
+        difference from the best model's log-loss, row by row, with its standard error; and ``raw_log_loss``, not
+        calibrated. ``.best`` is the best model. Its metrics are slightly optimistic if there were many candidates.
+
+    Examples
+    --------
+    >>> import candide
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = candide.select({"own": candide.GaussianNB(), "shared": candide.GaussianNB(variance="shared")}, X, y)
+    >>> found["model"].tolist(), found["accuracy"].round(3)
+    (['shared', 'own'], array([0.96 , 0.953]))
+    >>> bool(found["behind"][1] < found["behind_error"][1])        # too close to call
+    True
+    >>> found.best
+    GaussianNB(variance='shared')
+    """
+    named = _named(models)
+    by_folds = choice(method, "method", ("leave_one_out", "folds")) == "folds"
+    if not by_folds and (groups is not None or n_folds is not None):
+        raise ParameterError("groups and n_folds are for blocks of rows; pass method='folds', or leave them out")
+    fitted: dict[str, BaseNB] = {}
+    judged: dict[str, Judged] = {}
+    for name, model in named.items():
+        with _naming(name):
+            fitted[name] = clone(model).fit(X, y, sample_weight=sample_weight, groups=groups)
+            judged[name] = _judge(fitted[name], X, y, sample_weight, (groups, n_folds) if by_folds else None)
+    return _ranked(fitted, judged)
+
+
+def _named(models: Any) -> dict[str, BaseNB]:
+    if not isinstance(models, (list, tuple, Mapping)) or not models:
+        raise ParameterError(f"models is {models!r}; give a list of estimators, or a dict of them by name")
+    found = dict(models) if isinstance(models, Mapping) else _unique(models)
+    for name, model in found.items():
+        if not isinstance(name, str) or not isinstance(model, BaseNB):
+            raise ParameterError(f"models holds {name!r}: {model!r}; give texts as names, and candide's estimators")
+    return found
+
+
+def _unique(models: Sequence[Any]) -> dict[str, Any]:
+    """Models by what they look like, twins numbered."""
+    found, seen = {}, Counter[str]()
+    for model in models:
+        text = " ".join(repr(model).split())
+        seen[text] += 1
+        found[text if seen[text] == 1 else f"{text} ({seen[text]})"] = model
+    return found
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    try:
+        yield
+    except CandideError as error:
+        raise type(error)(f"{name}: {error}") from error
+
+
+def _judge(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, Any] | None) -> Judged:
+    seen = _seen(model, X, y, sample_weight, blocks)
+    kernels, classifier = model.model_.kernels, model.model_.classifier
+    classes = seen.batch.classes
+    scores = left_out_scores(classifier, seen.batch, seen.blocks, kernels)
+    bound_spec = replace(classifier.bound_spec, calibrate=classifier.bound_spec.calibrate or "temperature")
+    own = np.arange(len(classes)), classes
+    folds = group_folds(classes, own[0] if seen.blocks is None else seen.blocks)
+    calibrated = cross_chosen(bound_spec, classifier.state, seen, scores, folds, kernels)
+    right = (calibrated.argmax(axis=1) == classes).astype(np.float64)
+    return Judged(-calibrated[own], -scores[own], right, seen.case_weight)
+
+
+def _seen(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, Any] | None) -> TrainingRows:
+    """The rows that have a weight: others may even be of a class that the model does not know."""
+    labels = label_array(as_array(y, "y").ravel())
+    n_rows = len(labels)
+    weight, once = read_weights(sample_weight, n_rows), np.ones(n_rows, dtype=np.int64)
+    if weight is not None:
+        labels = np.where(weight > 0, labels, labels[weight.argmax()])
+    folds = None if blocks is None else read_folds(*blocks, n_rows)
+    seen = TrainingRows(
+        model.model_.batch(X, labels, weight), np.ones(n_rows) if weight is None else weight, once, folds
+    )
+    kept = np.flatnonzero(seen.case_weight)
+    return seen if len(kept) == n_rows else seen.take(kept, once[kept])
+
+
+def _ranked(fitted: dict[str, BaseNB], judged: dict[str, Judged]) -> Selection:
+    order = sorted(judged, key=lambda name: judged[name].rank)
+    lines = [_line(judged[name], judged[order[0]]) for name in order]
+    numbers = {measure: np.array(column) for measure, column in zip(_MEASURES, zip(*lines, strict=True), strict=True)}
+    found = Selection({"model": np.array(order, dtype=object), **numbers})
+    found.models = {name: fitted[name] for name in order}
+    return found
+
+
+def _line(one: Judged, best: Judged) -> tuple[float, ...]:
+    with np.errstate(invalid="ignore"):  # both losses may be infinite
+        behind = np.where(one.loss == best.loss, 0.0, one.loss - best.loss)
+        columns, once = (one.loss, one.right, behind, one.raw_loss), np.ones(len(behind))
+        loss, accuracy, difference, (raw_loss, _) = (mean_and_error(values, one.weight, once) for values in columns)
+    return *loss, *accuracy, *difference, raw_loss

@@ -8,8 +8,7 @@ from ..kernels.layouts import Floats
 from ..specs.gaussian import GaussianSpec
 from ..specs.parameters import number
 from .base import BaseNB
-from .from_counts import given_model, ready_model
-from .given_tables import moments
+from .from_counts import given_model, moments, ready_model
 from .model_estimator import read_only
 
 

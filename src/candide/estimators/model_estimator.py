@@ -322,8 +322,8 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _spec(self) -> Spec:
         """Return the constructor parameters as a spec. Parameters that a subclass adds are left out."""
-        kind = self._spec_type
-        return kind(**{name: getattr(self, name) for name in _field_names(kind) if hasattr(self, name)})
+        names = _field_names(self._spec_type)
+        return self._spec_type(**{name: value for name, value in vars(self).items() if name in names})
 
     def _fitted(self, X: Any = None) -> Model:
         """Return the model, after a check of the names of the columns of ``X``."""
@@ -369,8 +369,8 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
 
 @functools.cache
-def _field_names(kind: type[Spec]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _field_names(kind: type[Spec]) -> frozenset[str]:
+    return frozenset(field.name for field in fields(kind))
 
 
 def _labels(y: Any) -> Any:

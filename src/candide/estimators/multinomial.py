@@ -10,8 +10,7 @@ from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
 from ..specs.discrete import MultinomialSpec
 from .base import BaseNB, feature_count
-from .from_counts import given_model, ready_model
-from .given_tables import read_probabilities, sums
+from .from_counts import given_model, read_probabilities, ready_model, sums
 
 
 class MultinomialNB(BaseNB):

@@ -9,8 +9,7 @@ import numpy as np
 from ..kernels.layouts import Floats
 from ..specs.discrete import PoissonSpec
 from .base import BaseNB, feature_count
-from .from_counts import given_model, ready_model
-from .given_tables import sums
+from .from_counts import given_model, ready_model, sums
 from .model_estimator import read_only
 
 

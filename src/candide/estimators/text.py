@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, Self
 from ..exceptions import ParameterError
 from ..kernels.vocabulary import Buckets
 from ..model.model import completed
+from ..model.summary import compact, prune, text_summary
 from ..model.table import Table
-from ..model.text_summary import compact, prune, text_summary
 from ..model.top_features import top_features
 from ..model.unlabeled import Unlabeled
 from ..specs.parameters import whole_number

@@ -21,9 +21,7 @@ from ..stacking.stacked_views import StackedViews
 from ..stacking.token_views import StackedTokenViews
 from ..stacking.views import ViewContributions
 from .explanation import Explanation
-from .terms import Certainty, Term
-from .tokens import code_names, tokens_of
-from .values import shown_values
+from .terms import Certainty, Term, code_names, shown_values, tokens_of
 
 
 def explained(model: Classifier, data: Any, names: Array, kernels: Kernels) -> Iterator[Explanation]:

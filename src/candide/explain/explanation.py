@@ -17,8 +17,7 @@ from ..model.scorer import leaders_only
 from ..model.table import Table, objects
 from ..printable import printable
 from ..stacking.calibration import log_softmax
-from .terms import BITS, Certainty, Kind, Term, joined
-from .tokens import Placed, placed
+from .terms import BITS, Certainty, Kind, Placed, Term, joined, placed
 
 Unit = Literal["bits", "nats"]
 By = Literal["term", "view", "word"]
@@ -26,7 +25,7 @@ By = Literal["term", "view", "word"]
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Why a model answers what it answers about one row: terms whose sum is the answer.
+    """Explanation of one prediction: terms that add up to the log probabilities of the classes.
 
     Examples
     --------
@@ -47,27 +46,27 @@ class Explanation:
 
     @property
     def answer(self) -> Any:
-        """The most probable class."""
+        """Most probable class."""
         return self.classes.tolist()[self._order[0]]
 
     @property
     def runner_up(self) -> Any:
-        """The second; the answer itself if there is no other."""
+        """Second most probable class; the answer itself if there is only one class."""
         return self.classes.tolist()[self._order[:2][-1]]
 
     @property
     def probabilities(self) -> Floats:
-        """Of all classes."""
+        """Probabilities of all classes."""
         return np.exp(self.log_probability)
 
     @property
     def probability(self) -> float:
-        """Of the answer."""
+        """Probability of the answer."""
         return float(self.probabilities[self._order[0]])
 
     @cached_property
     def total(self) -> Floats:
-        """Log probabilities as the sum of the terms: those of the model, to rounding."""
+        """Sum of the terms: the log probabilities of the model, up to rounding."""
         finite = np.sum([term.scores for term in self.terms], axis=0)
         n_limits = max(len(term.limits) for term in self.terms)
         limits = [np.sum([term.limits[i] for term in self.terms if term.limits], axis=0)[None] for i in range(n_limits)]
@@ -77,19 +76,19 @@ class Explanation:
     def contributions(
         self, of: Any = None, against: Any = None, unit: Unit = "bits", by: By = "term", level: float | None = None
     ) -> Table:
-        """What speaks for one class and against another: the terms of their log-odds, the strongest first.
+        """Return the contributions to the log-odds of one class against another, largest first.
 
         Parameters
         ----------
         of, against : labels, optional
-            By default the answer and its runner-up; with one of them given, the most probable of the others.
+            By default the most probable class and the second; if one is given, the most probable of the others.
         unit : {"bits", "nats"}
             A bit doubles the odds.
         by : {"term", "view", "word"}
-            All that is said of a cell together; or apart, view by view; or of texts what falls on each word.
+            One contribution per cell or token; one per cell and view; or, for texts, one per word.
         level : float, optional
-            Adds ``low`` and ``high``, between which each term lies with this probability, as its parameters are known
-            from so many rows; NaN where the posterior does not tell. Of models that are not stacked or calibrated.
+            Add ``low`` and ``high``, the credible interval of each contribution at this level, given the uncertainty
+            of the parameters; NaN where it is unknown. For models without stacking and calibration.
 
         Returns
         -------
@@ -141,11 +140,11 @@ class Explanation:
         return Term(kind, scores, column, value, count=count)
 
     def words(self, of: Any = None, against: Any = None, unit: Unit = "bits", *, column: Any = None) -> Placed:
-        """The words of a text with the contributions of all tokens assigned to them.
+        """Return the words of a text with the contributions of all tokens assigned to them.
 
-        A pair of words falls on both, characters on the words that hold them. ``column`` is that of the text, in a
-        table. ``of``, ``against`` and ``unit`` as in ``contributions``; words and ``elsewhere`` have the same sum
-        as the tokens.
+        A pair of words is divided between both, character n-grams among the words that contain them. ``column`` names
+        the text column of a table. ``of``, ``against`` and ``unit`` as in ``contributions``. Words and ``elsewhere``
+        have the same sum as the tokens.
         """
         if column not in self.texts:
             known = "no text" if not self.texts else f"texts in {[*self.texts]}"
@@ -167,18 +166,18 @@ class Explanation:
 
     @property
     def for_people(self) -> By:
-        """What is best shown: of texts that are looked at in several ways, their words."""
+        """Default of ``by`` for display: words for texts with several sets of tokens, else terms."""
         return "word" if len({term.view for term in self.terms if term.kind == "token"}) > 1 else "term"
 
     def log_odds(self, of: Any = None, against: Any = None, unit: Unit = "bits") -> float:
-        """Of one class against another, as ``contributions`` adds them up."""
+        """Return the log-odds of one class against another, the sum of ``contributions``."""
         first, second = self.pair(of, against)
         if self.log_probability[first] == self.log_probability[second]:
             return 0.0
         return float(self.log_probability[first] - self.log_probability[second]) / _scale(unit)
 
     def to_table(self, unit: Unit = "nats") -> Table:
-        """Every term and what it adds to every class: a row each."""
+        """Return a table with one row for each term and class."""
         n_classes, terms = len(self.classes), self.terms
         whole = {
             "term": objects(term.name for term in terms),
@@ -191,14 +190,14 @@ class Explanation:
 
     @cached_property
     def grouped(self) -> list[Term]:
-        """The terms, with all that is said of one cell or token together."""
+        """Terms, with those of one cell or token added up."""
         groups: dict[Any, list[Term]] = {}
         for term in self.terms:
             groups.setdefault(term.key if term.kind in ("cell", "token") else id(term), []).append(term)
         return [joined(group) for group in groups.values()]
 
     def pair(self, of: Any = None, against: Any = None) -> tuple[int, int]:
-        """Places of two classes."""
+        """Return the positions of two classes."""
         if len(self.classes) < 2:
             raise ParameterError("contributions are for one class and against another, and this model has only one")
         first, second = (None if label is None else class_place(self.classes, label) for label in (of, against))
@@ -226,7 +225,7 @@ class Explanation:
 
 
 class Explanations(Sequence[Explanation]):
-    """One explanation for each row."""
+    """A sequence with one ``Explanation`` per row."""
 
     def __init__(self, rows: Sequence[Explanation]) -> None:
         self._rows = tuple(rows)
@@ -242,7 +241,7 @@ class Explanations(Sequence[Explanation]):
         return len(self._rows)
 
     def to_table(self, unit: Unit = "nats") -> Table:
-        """All rows: ``row``, and the columns of ``Explanation.to_table``."""
+        """Return the tables of all rows as one, with a column ``row``."""
         tables = [one.to_table(unit) for one in self._rows]
         row = np.repeat(np.arange(len(tables)), [table.n_rows for table in tables])
         names = list(tables[0]) if tables else []
@@ -277,13 +276,12 @@ def _scale(unit: Unit) -> float:
 
 _MOST = 20
 _WIDEST = 24
-# Bits from which a word has a colour, and a strong one.
+# Bits from which a word has a color, and a strong one.
 _LEAST, _STRONG = 0.1, 1.0
-# Blue for, orange against: told apart by all eyes, and by the side of the axis they are on.
-_FOR, _AGAINST = "#0072b2", "#d55e00"
-# The same on the dark or light ground of a terminal.
+# Blue for, orange against, which color-blind readers can tell apart: in HTML, and on dark or light terminals.
+_HTML_FOR, _HTML_AGAINST = "#0072b2", "#d55e00"
 _FOR, _AGAINST = "dodger_blue1", "dark_orange"
-# What is less is shown as 0.00, and says nothing by itself.
+# Smaller contributions would be shown as 0.00.
 _LEAST_SHOWN = 0.005
 
 
@@ -312,15 +310,25 @@ def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = N
 def heading(found: Explanation, of: Any = None, against: Any = None) -> str:
     """The answer in words."""
     if len(found.classes) < 2:
-        return f"{printable(found.answer)}: the model knows no other class"
+        return f"{printable(found.answer)}: the model has no other class"
     first, second = (found.classes.tolist()[place] for place in found.pair(of, against))
     prefix = "" if first == found.answer else f"{first} "
     odds = found.log_odds(first, second)
     return printable(f"{found.answer} ({found.probability:.4f}), {prefix}against {second}: {odds:+.2f} bits")
 
 
+def one_line(found: Explanation, most: int) -> str:
+    """Return the largest contributions in one line, for a cell of a table."""
+    if len(found.classes) < 2:
+        return ""
+    shown, rest = bars(found, most)
+    second = found.classes.tolist()[found.pair()[1]]
+    terms = ", ".join(f"{bar.name} {bar.bits:+.2f}" for bar in [*shown[: most + 1], *([rest] if rest else [])])
+    return printable(f"against {second}: {terms}")
+
+
 def as_text(found: Explanation) -> str:
-    """Plain lines."""
+    """Return plain lines."""
     if len(found.classes) < 2:
         return heading(found)
     shown, rest = bars(found)
@@ -342,11 +350,11 @@ def as_rich(found: Explanation, most: int = _MOST, of: Any = None, against: Any 
     if len(found.classes) > 1:
         shown, rest = bars(found, most, of, against)
         for bar in [*shown, *([rest] if rest else [])]:
-            table.add_row(Text(bar.name), f"{bar.bits:+.2f}", _line(bar.length), style=colour_of(bar.bits))
+            table.add_row(Text(bar.name), f"{bar.bits:+.2f}", _line(bar.length), style=color_of(bar.bits))
     return table
 
 
-def coloured(found: Explanation, column: Any = None, of: Any = None, against: Any = None) -> Any:
+def colored(found: Explanation, column: Any = None, of: Any = None, against: Any = None) -> Any:
     """A text for a terminal, its words colored by their contributions."""
     from rich.text import Text
 
@@ -354,17 +362,17 @@ def coloured(found: Explanation, column: Any = None, of: Any = None, against: An
     for word in found.words(of, against, column=column).words:
         if abs(word.amount) >= _LEAST:
             strong = "bold " if abs(word.amount) >= _STRONG else ""
-            text.stylize(strong + colour_of(word.amount), word.begin, word.end)
+            text.stylize(strong + color_of(word.amount), word.begin, word.end)
     return text
 
 
-def colour_of(bits: float) -> str:
+def color_of(bits: float) -> str:
     """Of a terminal."""
     return _FOR if bits > 0 else _AGAINST if bits < 0 else ""
 
 
 def as_html(found: Explanation) -> str:
-    """A table with bars, for a notebook; it reads without colours too."""
+    """A table with bars, for a notebook; it reads without colors too."""
     head = f"<p><b>{html.escape(heading(found))}</b></p>"
     if len(found.classes) < 2:
         return head
@@ -376,8 +384,8 @@ def as_html(found: Explanation) -> str:
 
 
 def _row(bar: Bar) -> str:
-    colour, width = (_FOR if bar.bits > 0 else _AGAINST), round(120 * abs(bar.length))
-    drawn = f'<div style="background:{colour};height:0.8em;width:{width}px"></div>' if width else ""
+    color, width = (_HTML_FOR if bar.bits > 0 else _HTML_AGAINST), round(120 * abs(bar.length))
+    drawn = f'<div style="background:{color};height:0.8em;width:{width}px"></div>' if width else ""
     return (
         f'<tr><td style="text-align:left">{html.escape(bar.name)}</td>'
         f'<td style="text-align:right">{bar.bits:+.2f}</td><td style="text-align:left">{drawn}</td></tr>'

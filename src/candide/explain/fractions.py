@@ -23,7 +23,7 @@ from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..printable import printable
 from ..priors import above_zero, pseudo_count
-from .tokens import code_names, tokens_of
+from .terms import code_names, tokens_of
 
 
 class Factor(NamedTuple):
@@ -46,8 +46,10 @@ class Factor(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Fractions:
-    """One row's answer as products of fractions.
+    """A prediction written as products of fractions, as in a calculation by hand.
 
+    Examples
+    --------
     >>> from candide import CategoricalNB
     >>> sky = [["sun"], ["sun"], ["rain"], ["rain"], ["rain"]]
     >>> model = CategoricalNB(alpha=0).fit(sky, ["out", "out", "in", "in", "out"])
@@ -66,12 +68,12 @@ class Fractions:
 
     @cached_property
     def products(self) -> list[Fraction]:
-        """Prior times all factors, class by class."""
+        """Prior times all factors, one product per class."""
         return [prod((factor.value(k) for factor in self.factors), start=Fraction(1)) for k in range(len(self.classes))]
 
     @cached_property
     def probabilities(self) -> list[Fraction] | None:
-        """Divided by their sum; None where every class has a factor of 0, which is 0/0."""
+        """Products divided by their sum; None if every class has a factor of 0."""
         whole = sum(self.products)
         return [product / whole for product in self.products] if whole else None
 

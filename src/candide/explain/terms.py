@@ -1,22 +1,109 @@
-"""What an answer is the sum of, and how much each term could differ, because parameters were learned from few rows."""
+"""The terms that a prediction is the sum of, their uncertainty, and what they are about: cells and tokens.
+
+A table stores dates as days since 1970 and as calendar parts; here they become dates again. The contributions of tokens
+are distributed over the words of a text in which they occur.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..data.columns import Columns
+from ..data.dates import DATE_PARTS, days_to_datetimes
 from ..exceptions import ParameterError
 from ..families import Multinomial
-from ..families.score_terms import cells_of
+from ..families.score_terms import REST, cells_of
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
+from ..kernels.layouts import Array, Data, Dense, Floats, Sparse, TextRows
+from ..kernels.tokenizer import TokenizerConfig
+from ..kernels.tokens import TokenFeatures
+from ..kernels.vocabulary import Coding, Vocabulary
 from ..model.classifier import Classifier
 from ..model.marginal_likelihood import prior_variance
-from .values import or_none
+
+
+def date_columns(names: list[Any]) -> dict[int, dict[int, str]]:
+    """Places of dates, and for each the places of the parts made of it.
+
+    >>> date_columns(["age", "when", "when.month", "when.weekday"])
+    {1: {2: 'month', 3: 'weekday'}}
+    """
+    place = {name: j for j, name in enumerate(names)}
+    found = {
+        j: {place[f"{name}.{part}"]: part for part in DATE_PARTS if f"{name}.{part}" in place}
+        for name, j in place.items()
+    }
+    return {j: parts for j, parts in found.items() if parts}
+
+
+def written(days: Any) -> Any:
+    """
+    >>> written(19797.0), written(19797.75), written(None)
+    ('2024-03-15', '2024-03-15T18:00', None)
+    """
+    if days is None:
+        return None
+    text = str(days_to_datetimes(np.array([days], dtype=np.float64))[0])[:16]
+    return text.removesuffix("T00:00")
+
+
+def parts_of(days: float, parts: dict[int, str]) -> dict[int, Any]:
+    """What the parts of a date hold.
+
+    >>> parts_of(19797.0, {2: "month", 3: "weekday"})
+    {2: 3, 3: 'Friday'}
+    """
+    when: Array = days_to_datetimes(np.array([days], dtype=np.float64))
+    out = {}
+    for place, part in parts.items():
+        unit, first, labels = DATE_PARTS[part]
+        out[place] = list(labels)[int((when.astype(f"datetime64[{unit}]").astype(np.int64)[0] + first) % len(labels))]
+    return out
+
+
+def shown_values(row: Data | Columns, columns: Array, names: Array) -> list[Any]:
+    """One row's cells in some columns, dates as people write them."""
+    dates = date_columns(names.tolist()) if isinstance(row, Columns) else {}
+    pairs = zip(columns.tolist(), _values(row, columns), strict=True)
+    return [written(value) if j in dates else value for j, value in pairs]
+
+
+def values_of(row: Data | Columns) -> list[Any]:
+    """The cells of one row, as they were given; None where one is missing."""
+    return _values(row, np.arange(row.n_columns))
+
+
+def _values(row: Data | Columns, columns: Array) -> list[Any]:
+    """Of one row's cells in some columns."""
+    if isinstance(row, Sparse):
+        held = dict(zip(row.indices.tolist(), row.values.tolist(), strict=True))
+        return [or_none(held.get(j, 0.0)) for j in columns.tolist()]
+    return [None if j == REST else _value(row, j) for j in columns.tolist()]
+
+
+def _value(row: Data | Columns, j: int) -> Any:
+    if isinstance(row, Dense):
+        return or_none(row.column(j)[:1].tolist()[0])
+    assert isinstance(row, Columns)
+    column = row.columns[j]
+    cell = column.values[:1].tolist()[0]
+    if column.labels is None:
+        return or_none(cell)
+    return None if cell < 0 else column.labels[cell : cell + 1].tolist()[0]
+
+
+def or_none(cell: Any) -> Any:
+    """NaN is missing, and not even equal to itself."""
+    return cell if cell == cell else None
+
 
 Kind = Literal["prior", "cell", "token", "rest", "limit", "calibration"]
 BITS = float(np.log(2.0))
@@ -148,3 +235,116 @@ def _alone(column: Array, known: list[int], j: int, zeros: bool) -> Array:
     if j in known:
         out[known.index(j)] = column[0]
     return out
+
+
+class Token(NamedTuple):
+    """A token, or several that share a code, and how often they occur."""
+
+    names: tuple[str, ...]
+    times: int
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return " or ".join(self.names)
+
+
+def tokens_of(tokenizer: TokenizerConfig, text: TextRows, kernels: Kernels) -> list[Token]:
+    """All tokens of one text, in the order in which they first occur."""
+    found = kernels.count_tokens(text.texts, [TokenFeatures(tokenizer, Vocabulary())], grow=True)[0]
+    assert isinstance(found.coding, Vocabulary)
+    names = found.coding.tokens(found.rows.indices)
+    order = np.argsort(found.rows.indices, kind="stable")
+    return [Token((names[i],), int(found.rows.values[i])) for i in order]
+
+
+def code_names(tokens: Iterable[Token], coding: Coding) -> dict[int, Token]:
+    """Tokens that have a code, by it; those that share one together."""
+    every = list(tokens)
+    out: dict[int, Token] = {}
+    codes = coding.codes([token.names[0] for token in every])
+    for code, token in zip(codes.tolist(), every, strict=True):
+        if code >= 0:
+            before = out.get(code, Token((), 0))
+            out[code] = Token(before.names + token.names, before.times + token.times)
+    return out
+
+
+WORD = re.compile(r"\w+")
+# Tokens of places begin with how many words come before.
+_PLACE = re.compile(r"^-?\d+:(?=\S)")
+_NOWHERE = np.zeros(0, dtype=np.int64)
+
+
+class Word(NamedTuple):
+    """Where a word stands in the text, and the evidence that falls on it."""
+
+    begin: int
+    end: int
+    amount: float
+
+
+class Placed(NamedTuple):
+    """The words of a text in their order, and the evidence of tokens that are nowhere in it as they are written."""
+
+    words: list[Word]
+    elsewhere: float
+
+
+def placed(text: str, terms: Iterable[Term], amounts: Iterable[float]) -> Placed:
+    """Evidence of tokens shared out among the words that they are found in, evenly among all places.
+
+    >>> import numpy as np
+    >>> tokens = [Term("token", np.zeros(2), value="win cash"), Term("token", np.zeros(2), value="wi")]
+    >>> found = placed("Win cash, win!", tokens, [2.0, 1.0])
+    >>> [word.amount for word in found.words], found.elsewhere
+    ([1.0, 1.0, 1.0], 0.0)
+    """
+    spans = [found.span() for found in WORD.finditer(text)]
+    index = _Index([_folded(text[begin:end]) for begin, end in spans])
+    out, elsewhere = np.zeros(len(spans)), 0.0
+    for term, amount in zip(terms, amounts, strict=True):
+        pieces = _pieces(str(term.value))
+        for piece in pieces:
+            at = index.places(piece)
+            out[at] += amount / len(pieces) / max(1, len(at))
+            elsewhere += 0.0 if len(at) else amount / len(pieces)
+        elsewhere += 0.0 if pieces else amount
+    return Placed([Word(*span, amount) for span, amount in zip(spans, out.tolist(), strict=True)], elsewhere)
+
+
+def _pieces(token: str) -> list[str]:
+    """Parts of a token that stand in one word each."""
+    return WORD.findall(_folded(_PLACE.sub("", token)))
+
+
+def _folded(text: str) -> str:
+    """Without case and accents, as tokens may be."""
+    plain = unicodedata.normalize("NFKD", text.lower())
+    return "".join(sign for sign in plain if not unicodedata.combining(sign))
+
+
+class _Index:
+    """Where pieces of words are found."""
+
+    def __init__(self, words: list[str]) -> None:
+        found: dict[str, list[int]] = defaultdict(list)
+        for place, word in enumerate(words):
+            found[word].append(place)
+        self._whole = {word: np.array(places) for word, places in found.items()}
+        self._within: dict[int, dict[str, Array]] = {}
+
+    def places(self, piece: str) -> Array:
+        """Words that are the piece, or else words that hold it; each once."""
+        if piece in self._whole:
+            return self._whole[piece]
+        if len(piece) not in self._within:
+            self._within[len(piece)] = self._pieces_of(len(piece))
+        return self._within[len(piece)].get(piece, _NOWHERE)
+
+    def _pieces_of(self, size: int) -> dict[str, Array]:
+        found: dict[str, list[Array]] = defaultdict(list)
+        for word, places in self._whole.items():
+            for piece in {word[i : i + size] for i in range(len(word) - size + 1)}:
+                found[piece].append(places)
+        return {piece: np.concatenate(places) for piece, places in found.items()}

@@ -22,8 +22,7 @@ from ..printable import printable
 from ..statistics import CategoryCounts, Counts, Moments
 from ..statistics.table import TableStatistics
 from .contributions import explained
-from .tokens import WORD
-from .values import date_columns, parts_of, values_of, written
+from .terms import WORD, date_columns, parts_of, values_of, written
 
 # Where numbers are tried: so many deviations from the mean, and so many parts of equal weight.
 _DEVIATIONS = np.linspace(-3.0, 3.0, 13)
@@ -207,7 +206,7 @@ _NOTHING: Mapping[int, Any] = {}
 
 
 class Change(NamedTuple):
-    """A cell, what it held and what it would hold; a word that is taken away has no column, and None after."""
+    """A changed cell: its column, value before and value after. A removed word has column None and after None."""
 
     column: Any
     before: Any
@@ -220,7 +219,7 @@ class Change(NamedTuple):
 
 
 class Flip(NamedTuple):
-    """Changes that make another answer, and how sure it is."""
+    """Changes of a row, and the prediction and probability after them."""
 
     changes: tuple[Change, ...]
     answer: Any
@@ -232,7 +231,7 @@ class Flip(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class WhatIf:
-    """The answer about a row, and what it would take to be another, the least first."""
+    """The prediction for a row, and the smallest changes that lead to another one, in ``flips``."""
 
     answer: Any
     probability: float

@@ -57,7 +57,8 @@ class Gaussian(Plain):
 
     def observe(self, batch: Batch, kernels: Kernels) -> Moments:
         table = kernels.moments(batch.data, batch.classes, batch.weight, batch.n_classes)
-        if not (np.isfinite(table.mean).all() and np.isfinite(table.scatter).all()):
+        # Finite means and scatters have finite sums: a mean near the largest double has a scatter of 0 or inf.
+        if not np.isfinite(table.mean + table.scatter).all():
             raise _too_large(batch.data)
         return Moments(batch.row_weight(), *table)
 

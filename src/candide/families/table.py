@@ -12,8 +12,8 @@ from ..data.columns import Column, Columns
 from ..data.table import table_of
 from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
+from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Dense, Floats
-from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments

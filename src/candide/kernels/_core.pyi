@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from .dependence import PairTable, TripleTable
 from .layouts import Array, Dense, Floats, Positions, Sparse
+from .scoring import PairTable, TripleTable
 from .tables import FactoredTable, LinearTerms, LogSums, NormalTable, SmoothedCounts, StudentTable
 from .token_bins import TokenBins
 from .tokenizer import TokenizerConfig

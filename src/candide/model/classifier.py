@@ -23,8 +23,7 @@ from ..statistics.hashing import ABOVE_ALL
 from .cached import cached
 from .fitted import Fitted, fit_on_sample, held_out, seen_rows, with_refinement
 from .given import log_posterior, nothing_given
-from .log_likelihood import log_likelihood, plus_base
-from .scorer import Scorer, log_sum
+from .scorer import Scorer, log_likelihood, log_sum, plus_base
 from .state import State
 from .table import Table, named
 
@@ -199,14 +198,15 @@ class Classifier:
         from .out_of_fold import OutOfFoldScores, score_out_of_fold
 
         result = score_out_of_fold(self, Kernels(self.bound_spec.n_threads))
-        scores = (self._retargeted(part) for part in (result.log_probability, result.optimistic))
+        scores, optimistic = (self._retargeted(part) for part in (result.log_probability, result.optimistic))
+        plain = None if result.plain is None else self._retargeted(result.plain)
         if self.bound_spec.target is None:
-            return OutOfFoldScores(result.seen, *scores)
+            return OutOfFoldScores(result.seen, scores, optimistic, plain)
         # Where the model is used, the classes have other shares than among the rows that were kept.
         trained = self.bound_spec.prior.as_in_training.probability(self.classes, self.state.rows)
         share = np.divide(self.bound_spec.target, trained, out=np.zeros_like(trained), where=trained > 0)
         weight = result.seen.case_weight * share[result.seen.batch.classes]
-        return OutOfFoldScores(result.seen._replace(case_weight=weight), *scores)
+        return OutOfFoldScores(result.seen._replace(case_weight=weight), scores, optimistic, plain)
 
     @property
     def can_report(self) -> bool:

@@ -21,7 +21,7 @@ _MEASURES = ("accuracy", "log_loss", "brier", "ece", "aurc")
 
 
 class RowScores(NamedTuple):
-    """What is left of rows once their probabilities were held against the truth: no more with more classes."""
+    """What an evaluation keeps of rows: a few numbers for each, however many classes there are, and sums."""
 
     surprise: Floats  # -log p(true class)
     confidence: Floats  # of the answer
@@ -31,6 +31,8 @@ class RowScores(NamedTuple):
     copies: Array
     groups: Array  # the hash of each row's group, 0 for rows without one
     confusion: Floats
+    ranks: Floats  # (classes, 2, bins): weight of the rows of other classes, and of the class, by its log-odds
+    plain: RowScores | None = None  # the same rows without stacking and calibration
 
     @classmethod
     def of(
@@ -55,6 +57,7 @@ class RowScores(NamedTuple):
             copies=copies,
             groups=np.zeros(len(kept), dtype=np.uint64) if groups is None else groups[kept],
             confusion=confusion(classes, answer, weight, log_probability.shape[1]),
+            ranks=rank_counts(log_probability, classes, weight),
         )
 
     def observation(self) -> Array | None:
@@ -64,48 +67,67 @@ class RowScores(NamedTuple):
         alone = np.arange(len(self.groups)) + len(self.groups)
         return np.where(self.groups == 0, alone, np.unique(self.groups, return_inverse=True)[1])
 
-    @classmethod
-    def joined(cls, parts: Iterable[RowScores], n_classes: int) -> RowScores:
-        """Of all parts."""
-        nothing = cls.of(np.zeros((0, n_classes)), np.zeros(0, dtype=np.int32), np.zeros(0))
-        confusion, columns = nothing.confusion, [nothing[:-1]]
-        for part in parts:
-            confusion += part.confusion
-            columns.append(part[:-1])
-        return cls._make([*map(np.concatenate, zip(*columns, strict=True)), confusion])
+
+class _RowScoresSum:
+    """Adds up scores part by part, so that only one table of sums is held at a time."""
+
+    def __init__(self, n_classes: int) -> None:
+        self._n_classes = n_classes
+        self._sum = RowScores.of(np.zeros((0, n_classes)), np.zeros(0, dtype=np.int32), np.zeros(0))
+        self._columns = [self._sum[:7]]
+        self._plain: _RowScoresSum | None = None
+
+    def add(self, part: RowScores) -> None:
+        self._sum.confusion[...] += part.confusion
+        self._sum.ranks[...] += part.ranks
+        self._columns.append(part[:7])
+        if part.plain is not None:
+            self._plain = self._plain or _RowScoresSum(self._n_classes)
+            self._plain.add(part.plain)
+
+    def total(self) -> RowScores:
+        columns = map(np.concatenate, zip(*self._columns, strict=True))
+        plain = None if self._plain is None else self._plain.total()
+        return RowScores._make([*columns, self._sum.confusion, self._sum.ranks, plain])
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Measures of a model's probabilities, and the tables behind them.
+    """Accuracy, log-loss, calibration and other metrics of a model on rows with labels.
 
     Attributes
     ----------
     n_rows : int
-        Rows with a weight above 0, each as often as it was seen.
+        Number of rows with a weight above 0; duplicates count.
     accuracy, log_loss : float
-        Share of rows whose most probable class is right; mean of -log p(true class), infinite if one of them is 0.
+        Share of rows whose most probable class is correct; mean of -log p(true class), infinite if one of them has
+        probability 0.
     accuracy_error, log_loss_error : float
-        Their standard errors. A weight says how much a row counts, not how often it was seen; rows of one group are one
-        observation.
+        Standard errors. Rows of one group count as one observation; weights do not increase the number of
+        observations.
     brier : float
-        Mean of the squared error of the probabilities, summed over all classes: 0 to 2, for two classes twice the
-        one-sided score.
+        Brier score: mean squared error of the probabilities, summed over all classes. Between 0 and 2; for two
+        classes it is twice the score of one class.
     ece : float
-        Expected calibration error: how far the probability of the answer is from how often it is right, on average
-        over 15 bins of equal weight.
+        Expected calibration error: mean distance between the probability of the predicted class and its accuracy,
+        in 15 bins of equal weight.
     aurc : float
-        Area under the curve of risk by coverage: the mean error rate if only the surest rows are answered.
+        Area under the risk-coverage curve: the mean error rate if only the most confident predictions are kept.
     reliability : Table
         The bins behind ``ece``: confidence, accuracy, weight.
     per_class : Table
-        class, precision, recall, f1, weight; NaN where there is nothing to divide by.
+        ``class``, ``precision``, ``recall``, ``f1``, ``auc`` and ``weight``; NaN where the denominator is 0. ``auc`` is
+        the area under the ROC curve of the class against all others; log-odds that differ by less than 0.4 % may
+        count as equal.
     confusion : array of shape (classes, classes)
         Weight of rows, true × predicted.
     risk_coverage : Table
-        Error rate (risk) of the surest rows that make up a share (coverage) of all.
+        Error rate (risk) of the most confident predictions, by their share of all rows (coverage).
     optimistic : Evaluation, optional
-        The same where choices and calibration were made on the very rows they are measured on.
+        The same metrics without cross-fitting: choices and calibration were made on the rows they are measured on.
+    plain : Evaluation, optional
+        The same rows by plain naive Bayes: the same columns without stacking and calibration. None for models that
+        are plain themselves.
 
     Examples
     --------
@@ -119,9 +141,9 @@ class Evaluation:
     ece       0.3500
     aurc      0.1458
     <BLANKLINE>
-    class  precision    recall        f1  weight
-    ham          0.5         1  0.666667       1
-    spam           1  0.666667       0.8       3
+    class  precision    recall        f1  auc  weight
+    ham          0.5         1  0.666667    1       1
+    spam           1  0.666667       0.8    1       3
     """
 
     n_rows: int
@@ -137,6 +159,7 @@ class Evaluation:
     confusion: Floats
     risk_coverage: Table
     optimistic: Evaluation | None = None
+    plain: Evaluation | None = None
 
     @classmethod
     def of(
@@ -148,16 +171,22 @@ class Evaluation:
         multiplicity: Array | None = None,
         groups: Array | None = None,
     ) -> Evaluation:
-        """Measure log probabilities ``(rows, classes)`` against the positions of the true classes.
+        """Compute the metrics from log probabilities ``(rows, classes)`` and the positions of the true classes.
 
-        With a ``multiplicity``, a row stands for so many equal ones, and its weight is that of all of them.
+        With a ``multiplicity``, a row stands for several equal rows, and its weight is that of all of them.
         """
         return cls.from_row_scores([RowScores.of(log_probability, classes, weight, multiplicity, groups)], labels)
 
     @classmethod
     def from_row_scores(cls, parts: Iterable[RowScores], labels: Array) -> Evaluation:
-        """Measure rows that were judged part by part."""
-        rows = RowScores.joined(parts, len(labels))
+        """Compute the metrics of rows that were scored in several batches."""
+        total = _RowScoresSum(len(labels))
+        for part in parts:
+            total.add(part)
+        return cls._measured(total.total(), labels)
+
+    @classmethod
+    def _measured(cls, rows: RowScores, labels: Array) -> Evaluation:
         if not len(rows.weight):
             raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
         beside = rows.weight, rows.copies, rows.observation()
@@ -176,18 +205,21 @@ class Evaluation:
             ece=expected_calibration_error(reliability),
             aurc=aurc,
             reliability=reliability,
-            per_class=per_class(rows.confusion, labels),
+            per_class=per_class(rows.confusion, rows.ranks, labels),
             confusion=rows.confusion,
             risk_coverage=risk_coverage,
+            plain=None if rows.plain is None else cls._measured(rows.plain, labels),
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain numbers, lists and dicts, say, for JSON."""
+        """Return the metrics as numbers, lists and dicts, for example for JSON."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
     def confusions(self, n: int = 10) -> Table:
-        """What was most often taken for what: ``class``, ``answer``, ``weight`` and its share of the class's rows.
+        """Return the most frequent confusions: ``class``, ``answer``, ``weight`` and its share of the class's rows.
 
+        Examples
+        --------
         >>> log_probability = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.2, 0.8]])
         >>> Evaluation.of(log_probability, np.array([0, 1, 1, 1]), np.ones(4), np.array(["ham", "spam"])).confusions()
         class  answer  weight     share
@@ -200,8 +232,10 @@ class Evaluation:
         return Table({"class": labels[true], "answer": labels[answer], "weight": wrong[true, answer], "share": share})
 
     def scoreboard(self) -> Table:
-        """The measures as texts, the optimistic ones beside them."""
+        """Return the metrics as a table of strings, beside those of plain naive Bayes and the optimistic ones."""
         columns = {"measure": np.array(_MEASURES, dtype=object), "value": self._texts()}
+        if self.plain is not None:
+            columns["plain"] = self.plain._texts()
         if self.optimistic is not None:
             columns["optimistic"] = self.optimistic._texts()
         return Table(columns)
@@ -265,8 +299,33 @@ def confusion(classes: Positions, answer: Array, weight: Floats, n_classes: int)
     return np.asarray(cells.reshape(n_classes, n_classes), dtype=np.float64)
 
 
-def per_class(confused: Floats, labels: Array) -> Table:
-    """Precision, recall and their harmonic mean; NaN where there is nothing to divide by."""
+# Bins of log-odds on the scale of arcsinh, which is fine near even odds and covers all that a float can tell.
+_N_RANKS, _MAX_RANK_CELLS, _LARGEST_RANK = 4096, 1 << 19, 8.0
+
+
+def rank_counts(log_probability: Floats, classes: Positions, weight: Floats) -> Floats:
+    """Return the weight of rows by the log-odds of each class, ``(classes, 2, bins)``: other rows, own rows."""
+    n_classes = log_probability.shape[1]
+    n_bins = int(np.clip(_MAX_RANK_CELLS // max(n_classes, 1), 64, _N_RANKS))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = log_probability - np.log(-np.expm1(log_probability))
+    place = np.nan_to_num(np.arcsinh(odds), nan=0.0, posinf=_LARGEST_RANK, neginf=-_LARGEST_RANK)
+    bins = ((place / _LARGEST_RANK + 1.0) / 2.0 * n_bins).astype(np.int64).clip(0, n_bins - 1)
+    own = np.arange(n_classes) == classes[:, None]
+    cells = ((np.arange(n_classes) * 2 + own) * n_bins + bins).ravel()
+    counts = np.bincount(cells, np.repeat(weight, n_classes), minlength=n_classes * 2 * n_bins)
+    return np.asarray(counts.reshape(n_classes, 2, n_bins), dtype=np.float64)
+
+
+def _areas(ranks: Floats) -> Floats:
+    """Return the area under the ROC curve of each class: how often a row of the class ranks above another row."""
+    others, own = ranks[:, 0], ranks[:, 1]
+    below = np.cumsum(others, axis=1) - others / 2.0
+    return _share((own * below).sum(axis=1), own.sum(axis=1) * others.sum(axis=1))
+
+
+def per_class(confused: Floats, ranks: Floats, labels: Array) -> Table:
+    """Return precision, recall, F1 and the area under the ROC curve; NaN where there is nothing to divide by."""
     right, answered, true = np.diag(confused), confused.sum(axis=0), confused.sum(axis=1)
     return Table(
         {
@@ -274,6 +333,7 @@ def per_class(confused: Floats, labels: Array) -> Table:
             "precision": _share(right, answered),
             "recall": _share(right, true),
             "f1": _share(2.0 * right, answered + true),
+            "auc": _areas(ranks),
             "weight": true,
         }
     )

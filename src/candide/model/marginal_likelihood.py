@@ -20,7 +20,7 @@ _ENDS = ("low", "high")
 
 
 class LogOdds(NamedTuple):
-    """Log-odds of rows, and how uncertain they are because the parameters are."""
+    """Log-odds of rows, ``value``, and their posterior standard deviation, ``std``."""
 
     value: Floats
     std: Floats

@@ -376,9 +376,14 @@ class Model:
         from .evaluation import RowScores
 
         batch = self.batch(X, y, sample_weight)
-        scores = self.classifier.posterior(batch.data, self.kernels, logarithm=True)
-        weight = np.ones(len(scores)) if batch.weight is None else batch.weight
-        return RowScores.of(scores, batch.classes, weight, groups=group_hashes(groups, batch.data.n_rows))
+        classifier, n_rows = self.classifier, batch.data.n_rows
+        weight = np.ones(n_rows) if batch.weight is None else batch.weight
+
+        def scored(by: Any) -> RowScores:
+            scores = by.posterior(batch.data, self.kernels, logarithm=True)
+            return RowScores.of(scores, batch.classes, weight, groups=group_hashes(groups, n_rows))
+
+        return scored(classifier)._replace(plain=scored(classifier.scorer) if classifier.bound_spec.corrects else None)
 
     # For files and for other machines.
 

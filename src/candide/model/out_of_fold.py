@@ -40,10 +40,25 @@ class OutOfFoldScores(NamedTuple):
     seen: TrainingRows
     log_probability: Floats
     optimistic: Floats  # the same with the choices made on all rows
+    plain: Floats | None = None  # the same without stacking and calibration, where the model has them
 
 
 def score_out_of_fold(model: Classifier, kernels: Kernels) -> OutOfFoldScores:
     """Score every row with itself left out, and with all choices made again without its fold."""
+    result = _score_out_of_fold(model, kernels)
+    if not model.bound_spec.corrects:
+        return result
+    return result._replace(plain=plain_left_out(model, result.seen, kernels))
+
+
+def plain_left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> Floats:
+    """Score training rows left out by plain naive Bayes: the same family, without stacking and calibration."""
+    alpha = None if model.fitted is None else model.fitted.alpha
+    scores, _ = scores_left_out(model.bound_spec, model.state, seen, alpha, kernels)
+    return log_softmax(scores)
+
+
+def _score_out_of_fold(model: Classifier, kernels: Kernels) -> OutOfFoldScores:
     bound_spec, state = model.bound_spec, model.state
     seen = seen_rows(bound_spec, state, "scoring rows left out (loo_, predict_set)")
     fitted = model.fitted
@@ -298,8 +313,12 @@ def _share_in_sample(state: State, batch: Batch) -> Floats:
 
 
 def report(result: OutOfFoldScores, labels: Array) -> Evaluation:
-    """Return the measures of out-of-fold scores, and the optimistic ones."""
+    """Return the measures of out-of-fold scores, the optimistic ones, and those of plain naive Bayes."""
     seen = result.seen
     groups = None if seen.blocks is None else seen.blocks.astype(np.uint64) + np.uint64(1)
     of = seen.batch.classes, seen.case_weight, labels, seen.multiplicity, groups
-    return replace(Evaluation.of(result.log_probability, *of), optimistic=Evaluation.of(result.optimistic, *of))
+    return replace(
+        Evaluation.of(result.log_probability, *of),
+        optimistic=Evaluation.of(result.optimistic, *of),
+        plain=None if result.plain is None else Evaluation.of(result.plain, *of),
+    )

@@ -1,4 +1,4 @@
-"""A small table for people and for data frames alike."""
+"""A small table that prints well and converts to data frames."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ _SHOWN = 20
 
 
 class Table(dict[str, Array]):
-    """Named columns of equal length. A dict, so ``pandas.DataFrame(table)`` and ``polars.DataFrame(table)`` take it.
+    """Named columns of equal length.
 
+    A dict of arrays, so ``table["column"]``, ``pandas.DataFrame(table)`` and ``polars.DataFrame(table)`` work.
+
+    Examples
+    --------
     >>> Table({"class": np.array(["a", "b"]), "probability": np.array([0.25, 0.75])})
     class  probability
     a             0.25
@@ -27,21 +31,21 @@ class Table(dict[str, Array]):
 
     @property
     def n_rows(self) -> int:
-        """How many rows the table has."""
+        """Number of rows."""
         return len(next(iter(self.values()), ()))
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """One tuple a row."""
+        """Iterate over the rows as tuples."""
         return zip(*(column.tolist() for column in self.values()), strict=True)
 
     def to_pandas(self) -> Any:
-        """The table as a pandas data frame."""
+        """Return the table as a pandas data frame."""
         import pandas as pd
 
         return pd.DataFrame(dict(self))
 
     def to_polars(self) -> Any:
-        """The table as a polars data frame."""
+        """Return the table as a polars data frame."""
         import polars as pl
 
         return pl.DataFrame({name: column.tolist() for name, column in self.items()})

@@ -12,12 +12,13 @@ from ..data.columns import Column, Columns
 from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..estimators.base import BaseNB
 from ..exceptions import InputError, ParameterError
-from ..explain.values import date_columns, written
+from ..explain.terms import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Evaluation
-from ..model.fitted import scores_left_out, seen_rows
+from ..model.fitted import seen_rows
 from ..model.marginal_likelihood import class_place
+from ..model.out_of_fold import plain_left_out
 from ..statistics.table import TableStatistics
 from . import style
 
@@ -86,13 +87,8 @@ def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = F
 
 def _uncorrected_loo(model: BaseNB) -> Evaluation:
     classifier = model._fitted().classifier
-    bound_spec, state, alpha = (
-        classifier.bound_spec,
-        classifier.state,
-        None if classifier.fitted is None else classifier.fitted.alpha,
-    )
-    seen = seen_rows(bound_spec, state, "a picture of rows left out")
-    scores, _ = scores_left_out(bound_spec, state, seen, alpha, model._fitted().kernels)
+    seen = seen_rows(classifier.bound_spec, classifier.state, "a plot of rows left out")
+    scores = plain_left_out(classifier, seen, model._fitted().kernels)
     return Evaluation.of(scores, seen.batch.classes, seen.case_weight, model.classes_, seen.multiplicity)
 
 

@@ -16,8 +16,8 @@ from ..estimators.base import BaseNB
 from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..families.columns import CodedColumn, ColumnModel, named_column
+from ..families.columns.choose import OPTIONS
 from ..families.columns.histogram import atoms_of, middles
-from ..families.columns.named import OPTIONS
 from ..families.table import ColumnSpec, TableFamily
 from ..kernels.layouts import Array, Floats
 from ..model.fitted import seen_rows

@@ -1,4 +1,4 @@
-"""What is believed before data: conjugate priors. A posterior is a prior of the same class."""
+"""Conjugate priors. A posterior is an object of the same class as its prior."""
 
 from __future__ import annotations
 

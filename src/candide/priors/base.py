@@ -21,32 +21,32 @@ ESTIMATES: tuple[Estimate, ...] = ("mean", "map", "mle", "predictive")
 
 
 class Prior(Protocol):
-    """A distribution of parameters that stays of its kind when data arrive: ``posterior`` is a prior of the same class.
+    """Protocol of conjugate priors: a posterior is an object of the same class.
 
-    The numbers that summarise the data differ by prior; ``learn`` takes the data themselves.
+    The parameters of ``posterior``, which summarize the data, differ by prior; ``learn`` takes the data themselves.
     """
 
     @property
     def is_proper(self) -> bool:
-        """Whether it integrates to 1, so that there is an evidence."""
+        """Whether the density integrates to 1."""
 
     def learn(self, values: Any) -> Self:
-        """The posterior after these observations."""
+        """Return the posterior after these observations."""
 
     def mean(self) -> Any:
-        """The posterior mean of the parameters."""
+        """Return the mean of the parameters."""
 
     def mode(self) -> Any:
-        """Where the density of the parameters is largest."""
+        """Return the mode of the parameters."""
 
     def interval(self, level: float = 0.95) -> Any:
-        """Equal-tailed credible interval: ``(low, high)``."""
+        """Return the equal-tailed credible interval ``(low, high)``."""
 
     def predictive(self) -> Any:
-        """The distribution of the next observation, as one of SciPy's."""
+        """Return the distribution of the next observation, as a SciPy distribution."""
 
     def sample(self, n: int = 1, random_state: Any = None) -> Any:
-        """``n`` draws of the parameters, along a new first axis."""
+        """Return ``n`` draws of the parameters, along a new first axis."""
 
 
 class Readable:

@@ -1,4 +1,4 @@
-"""Shares of several outcomes, and of two."""
+"""Priors of probabilities: Dirichlet for several outcomes, Beta for two."""
 
 from __future__ import annotations
 
@@ -28,10 +28,18 @@ _MODERATE = 1e5
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Dirichlet(Readable):
-    """A Dirichlet distribution of shares θ: pseudo-counts, one per outcome (the last axis), or one for all outcomes.
+    """Dirichlet prior of the probabilities θ of several outcomes.
 
-    The posterior adds the counts. Its mean, (count + α) / (total + Σα), is Laplace's smoothing.
+    The posterior adds the observed counts to the pseudo-counts. Its mean, (count + α) / (total + Σα), is additive
+    (Laplace) smoothing.
 
+    Parameters
+    ----------
+    concentration : float or array, default 1.0
+        Pseudo-counts α: one per outcome (the last axis), or one for all outcomes.
+
+    Examples
+    --------
     >>> posterior = Dirichlet([1, 1, 1]).posterior([3, 1, 0])
     >>> posterior
     Dirichlet(concentration=[4, 2, 1])
@@ -43,10 +51,11 @@ class Dirichlet(Readable):
 
     @property
     def is_proper(self) -> bool:
+        """Whether the density integrates to 1."""
         return bool((np.asarray(self.concentration) > 0).all())
 
     def posterior(self, count: Any) -> Dirichlet:
-        """After so many observations of each outcome."""
+        """Return the posterior after ``count`` observations of each outcome."""
         return Dirichlet(self._counted(count) + self.concentration)
 
     def _counted(self, count: Any) -> Floats:
@@ -59,7 +68,7 @@ class Dirichlet(Readable):
         return np.atleast_1d(count)
 
     def learn(self, values: Any) -> Dirichlet:
-        """After observations, each the position (0, 1, …) of an outcome."""
+        """Return the posterior after observations, each the position (0, 1, …) of an outcome."""
         seen, n = observations(values), self._cells().shape[-1]
         strange = seen[~np.isin(seen, np.arange(n))]
         if len(strange):
@@ -67,22 +76,24 @@ class Dirichlet(Readable):
         return self.posterior(np.bincount(seen.astype(np.int64), minlength=n))
 
     def mean(self) -> Floats:
-        """α / Σα; even shares where all α are 0."""
+        """Return the mean, α / Σα; equal shares if all α are 0."""
         return _shares(self._cells())
 
     def mode(self) -> Floats:
-        """(α - 1) / Σ(α - 1). Outcomes with α ≤ 1 have none of it; if that is true of all, those with the largest α
-        share it: the density is largest on the border.
+        """Return the mode, (α - 1) / Σ(α - 1).
+
+        Outcomes with α ≤ 1 have probability 0. If all α are at most 1, the outcomes with the largest α share it
+        equally, because the density is largest on the border.
         """
         return _shares(parts_of(self._cells() - 1.0))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """Of each share by itself, which follows a Beta distribution."""
+        """Return equal-tailed credible intervals of each probability, whose marginal distribution is Beta."""
         cells = self._cells()
         return Beta(cells, np.maximum(cells.sum(axis=-1, keepdims=True) - cells, 0.0)).interval(level)
 
     def log_marginal_likelihood(self, count: Any) -> Any:
-        """log p of a sequence of observations, of which ``count`` are of each outcome."""
+        """Return the log marginal likelihood of a sequence with ``count`` observations of each outcome."""
         check_proper(self)
         alpha, count = np.broadcast_arrays(self.concentration, self._counted(count))
         # A run of the first outcome, then one of the second, and so on, each among all that was counted before it.
@@ -90,14 +101,14 @@ class Dirichlet(Readable):
         return out(log_run(alpha, others, count).sum(axis=-1))
 
     def predictive(self, n: int = 1) -> Any:
-        """The counts of the next ``n`` draws: ``scipy.stats.dirichlet_multinomial``, which is Pólya's distribution."""
+        """Return the distribution of the counts of the next ``n`` draws, a ``scipy.stats.dirichlet_multinomial``."""
         from scipy.stats import dirichlet_multinomial
 
         check_proper(self)
         return dirichlet_multinomial(self._cells(), *draws(n))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
-        """``n`` draws of the shares."""
+        """Return ``n`` draws of θ."""
         check_proper(self)
         cells, rng = self._cells(), generator(random_state)
         shape = draws(n, cells.shape)
@@ -127,8 +138,15 @@ def _shares(parts: Floats) -> Floats:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Beta(Readable):
-    """A Beta distribution of a probability φ: ``a`` pseudo-counts of "on", ``b`` of "off".
+    """Beta prior of a probability φ.
 
+    Parameters
+    ----------
+    a, b : float or array, default 1.0
+        Pseudo-counts of ones and of zeros.
+
+    Examples
+    --------
     >>> Beta(1, 1).posterior(on=7, off=3)
     Beta(a=8, b=4)
     >>> Beta(1, 1).posterior(on=7, off=3).mode()
@@ -140,33 +158,34 @@ class Beta(Readable):
 
     @property
     def is_proper(self) -> bool:
+        """Whether the density integrates to 1."""
         return bool((np.asarray(self.a) > 0).all() and (np.asarray(self.b) > 0).all())
 
     def posterior(self, on: Any, off: Any) -> Beta:
-        """After so many observations of either outcome."""
+        """Return the posterior after ``on`` ones and ``off`` zeros."""
         on, off = summaries(self, on=on, off=off)
         return Beta(on + self.a, off + self.b)
 
     def learn(self, values: Any) -> Beta:
-        """After observations: true (1) or false (0)."""
+        """Return the posterior after observations, each 0 or 1."""
         seen = observations(values)
         if not np.isin(seen, (0.0, 1.0)).all():
             raise ParameterError(f"values hold {seen[~np.isin(seen, (0.0, 1.0))][0]:g}; each must be 0 or 1")
         return self.posterior(seen.sum(), len(seen) - seen.sum())
 
     def mean(self) -> Any:
-        """a / (a + b); ½ where both are 0."""
+        """Return the mean, a / (a + b); ½ if both are 0."""
         return out(self._both().mean()[..., 0])
 
     def mode(self) -> Any:
-        """(a - 1) / (a + b - 2); on the border where a or b is at most 1; ½ where both ends are alike."""
+        """Return the mode, (a - 1) / (a + b - 2); 0 or 1 if a or b is at most 1, ½ if both ends are equally dense."""
         return out(self._both().mode()[..., 0])
 
     def _both(self) -> Dirichlet:
         return Dirichlet(np.stack(np.broadcast_arrays(self.a, self.b), axis=-1))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """Quantiles of φ; where there is no evidence for one outcome at all, the end itself."""
+        """Return the equal-tailed credible interval of φ; if ``a`` or ``b`` is 0, both ends are 0 or 1."""
         from scipy.special import betaincinv
 
         a, b = np.broadcast_arrays(np.asarray(self.a, dtype=np.float64), np.asarray(self.b, dtype=np.float64))
@@ -178,7 +197,7 @@ class Beta(Readable):
         )
 
     def log_marginal_likelihood(self, on: Any, off: Any) -> Any:
-        """log p of a sequence of observations, of which so many are on and off."""
+        """Return the log marginal likelihood of a sequence of ``on`` ones and ``off`` zeros."""
         from scipy.special import betaln
 
         check_proper(self)
@@ -188,13 +207,13 @@ class Beta(Readable):
         return out(log_run(self.a, self.b, on) + log_run(self.b, self.a + on, off))
 
     def predictive(self) -> Any:
-        """Whether the next is on: ``scipy.stats.bernoulli`` at the mean."""
+        """Return the distribution of the next observation, a ``scipy.stats.bernoulli``."""
         from scipy.stats import bernoulli
 
         return bernoulli(self.mean())
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
-        """``n`` draws of φ."""
+        """Return ``n`` draws of φ."""
         check_proper(self)
         shape = draws(n, np.shape(self.a), np.shape(self.b))
         return np.asarray(generator(random_state).beta(self.a, self.b, shape))

@@ -1,4 +1,4 @@
-"""A rate of events."""
+"""Gamma prior of a rate of events."""
 
 from __future__ import annotations
 
@@ -24,8 +24,17 @@ from .base import (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Gamma(Readable):
-    """A Gamma distribution of a rate λ: as if ``shape`` events had been seen in ``rate`` rows.
+    """Gamma prior of a rate λ of events per row.
 
+    It is worth ``shape`` events that were observed in ``rate`` rows.
+
+    Parameters
+    ----------
+    shape, rate : float or array, default 1.0
+        Parameters of the Gamma distribution; its mean is shape / rate.
+
+    Examples
+    --------
     >>> Gamma(1, 1).posterior(events=5, exposure=2)
     Gamma(shape=6, rate=3)
     >>> Gamma(1, 1).posterior(events=5, exposure=2).mean()
@@ -37,31 +46,32 @@ class Gamma(Readable):
 
     @property
     def is_proper(self) -> bool:
+        """Whether the density integrates to 1."""
         return bool((np.asarray(self.shape) > 0).all() and (np.asarray(self.rate) > 0).all())
 
     def posterior(self, events: Any, exposure: Any) -> Gamma:
-        """After so many events in so many rows."""
+        """Return the posterior after ``events`` in ``exposure`` rows."""
         events, exposure = summaries(self, events=events, exposure=exposure)
         return Gamma(events + self.shape, exposure + self.rate)
 
     def learn(self, values: Any) -> Gamma:
-        """After observed counts of events, one a row."""
+        """Return the posterior after counts of events, one per row."""
         seen = observations(values)
         if (seen < 0).any():
             raise ParameterError(f"values hold {seen.min():g}; a count of events is at least 0")
         return self.posterior(seen.sum(), len(seen))
 
     def mean(self) -> Any:
-        """shape / rate; infinite where nothing is known."""
+        """Return the mean, shape / rate; infinite if the rate is 0."""
         return out(_over(np.asarray(self.shape), self.rate))
 
     def mode(self) -> Any:
-        """(shape - 1) / rate, and 0 where the shape is at most 1."""
+        """Return the mode, (shape - 1) / rate; 0 if the shape is at most 1."""
         above = np.maximum(np.asarray(self.shape) - 1.0, 0.0)
         return out(np.where(above > 0, _over(above, self.rate), 0.0))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """Quantiles of λ; 0 alone where there are no events, not even believed ones."""
+        """Return the equal-tailed credible interval of λ; both ends are 0 if the shape is 0."""
         from scipy.special import gammaincinv
 
         shape, rate = np.broadcast_arrays(np.asarray(self.shape, dtype=np.float64), np.asarray(self.rate))
@@ -71,21 +81,21 @@ class Gamma(Readable):
         return out(np.where(rate > 0, _over(low, rate), 0.0)), out(_over(high, rate))
 
     def log_marginal_likelihood(self, events: Any, exposure: Any) -> Any:
-        """log p of counts with this sum in so many rows, but for their Σ log x!, which no parameter changes."""
+        """Return the log marginal likelihood of counts with this sum in so many rows, without the term Σ log x!."""
         check_proper(self)
         events, exposure = summaries(self, events=events, exposure=exposure)
         none = self.shape * np.log1p(exposure / self.rate)
         return out(log_rising(self.shape, events) - none - events * np.log(self.rate + exposure))
 
     def predictive(self) -> Any:
-        """The events of the next row: ``scipy.stats.nbinom(shape, rate / (rate + 1))``."""
+        """Return the distribution of the count of the next row, ``scipy.stats.nbinom(shape, rate / (rate + 1))``."""
         from scipy.stats import nbinom
 
         check_proper(self)
         return nbinom(self.shape, self.rate / (np.asarray(self.rate) + 1.0))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
-        """``n`` draws of λ."""
+        """Return ``n`` draws of λ."""
         check_proper(self)
         shape = draws(n, np.shape(self.shape), np.shape(self.rate))
         return np.asarray(generator(random_state).gamma(self.shape, 1 / np.asarray(self.rate), shape))

@@ -1,4 +1,4 @@
-"""A mean, with the variance known or not."""
+"""Priors of normal distributions: of the mean, and of mean and variance together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOG_2PI = float(np.log(2 * np.pi))
 
 
 class MeanVariance(NamedTuple):
-    """Something about the mean, and the same about the variance, of a normal distribution."""
+    """A pair of results: one for the mean of a normal distribution, one for its variance."""
 
     mean: Any
     variance: Any
@@ -36,8 +36,17 @@ class MeanVariance(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Normal(Readable):
-    """A normal distribution of a mean μ, for observations of known variance ``noise``.
+    """Normal prior of a mean μ, for observations with a known variance.
 
+    Parameters
+    ----------
+    location, variance : float or array
+        Mean and variance of μ.
+    noise : float or array, default 1.0
+        The known variance of the observations.
+
+    Examples
+    --------
     >>> posterior = Normal(location=0, variance=4, noise=1).posterior(mean=2.5, weight=4)
     >>> posterior
     Normal(location=2.35294117647, variance=0.235294117647, noise=1)
@@ -57,63 +66,76 @@ class Normal(Readable):
 
     @property
     def is_proper(self) -> bool:
+        """Whether the density integrates to 1."""
         return True
 
     @property
     def strength(self) -> Any:
-        """The prior's worth in observations: noise / variance."""
+        """Number of observations that the prior is worth: noise / variance."""
         return out(np.asarray(self.noise) / self.variance)
 
     def posterior(self, mean: Any, weight: Any) -> Normal:
-        """After ``weight`` observations with this mean."""
+        """Return the posterior after ``weight`` observations with this mean."""
         mean, weight = summaries(self, mean=mean, weight=weight)
         strength = self.strength + weight
         location = self.location + (mean - self.location) * (weight / strength)
         return Normal(location, self.noise / strength, self.noise)
 
     def learn(self, values: Any) -> Normal:
-        """After observations."""
+        """Return the posterior after observations."""
         seen = observations(values)
         return self.posterior(seen.mean() if len(seen) else 0.0, len(seen))
 
     def mean(self) -> Any:
-        """The mean of μ."""
+        """Return the mean of μ."""
         return self.location
 
     def mode(self) -> Any:
-        """The mode of μ, which is its mean."""
+        """Return the mode of μ, which is its mean."""
         return self.location
 
     def predictive(self) -> Any:
-        """The next observation: ``scipy.stats.norm``, in which both variances add."""
+        """Return the distribution of the next observation, a ``scipy.stats.norm`` with variance + noise."""
         from scipy.stats import norm
 
         return norm(self.location, np.sqrt(np.asarray(self.variance) + self.noise))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """Quantiles of μ."""
+        """Return the equal-tailed credible interval of μ."""
         from scipy.special import ndtri
 
         return tuple(out(self.location + ndtri(tail) * np.sqrt(self.variance)) for tail in tails(level))
 
     def log_marginal_likelihood(self, mean: Any, weight: Any, scatter: Any) -> Any:
-        """log p of observations with this mean and sum of squared deviations from it."""
+        """Return the log marginal likelihood of observations with this mean and sum of squared deviations from it."""
         mean, weight, scatter = summaries(self, mean=mean, weight=weight, scatter=scatter)
         growth = 1 + weight / self.strength
         away = weight * (mean - self.location) ** 2 / growth
         return out(-0.5 * (weight * (LOG_2PI + np.log(self.noise)) + np.log(growth) + (scatter + away) / self.noise))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Floats:
-        """``n`` draws of μ."""
+        """Return ``n`` draws of μ."""
         shape = draws(n, np.shape(self.location), np.shape(self.variance))
         return np.asarray(generator(random_state).normal(self.location, np.sqrt(self.variance), shape))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NormalInverseGamma(Readable):
-    """A mean μ and a variance σ² together: σ² is inverse-gamma(``shape``, ``scale``), μ normal around ``location`` with
-    variance σ² / ``strength``. ``strength`` counts in observations of the mean, ``2 · shape`` in those of the variance.
+    """Normal-inverse-gamma prior of a mean μ and a variance σ².
 
+    σ² is inverse-gamma(shape, scale), and μ given σ² is normal around ``location`` with variance σ² / ``strength``.
+
+    Parameters
+    ----------
+    location : float or array, default 0.0
+        Mean of μ.
+    strength : float or array, default 1.0
+        Number of observations that the prior of μ is worth.
+    shape, scale : float or array, default 1.0
+        Parameters of the inverse-gamma distribution; the prior of σ² is worth 2 · shape observations.
+
+    Examples
+    --------
     >>> prior = NormalInverseGamma(location=0, strength=1, shape=1, scale=1)
     >>> posterior = prior.posterior(mean=2.0, weight=3, scatter=2.0)
     >>> posterior
@@ -132,14 +154,15 @@ class NormalInverseGamma(Readable):
 
     @property
     def is_proper(self) -> bool:
+        """Whether the density integrates to 1."""
         return all(bool((np.asarray(part) > 0).all()) for part in (self.strength, self.shape, self.scale))
 
     def posterior(self, mean: Any, weight: Any, scatter: Any) -> NormalInverseGamma:
-        """After ``weight`` observations with this mean and sum of squared deviations from it."""
+        """Return the posterior after ``weight`` observations with this mean and sum of squared deviations from it."""
         return NormalInverseGamma(*self.updated(*summaries(self, mean=mean, weight=weight, scatter=scatter)))
 
     def updated(self, mean: Floats, weight: Floats, scatter: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """The parameters of the posterior; summaries that come from rows need no checks."""
+        """Return the parameters of the posterior without checking the summaries."""
         strength = np.asarray(self.strength + weight)
         share = np.divide(weight, strength, out=np.zeros(strength.shape), where=strength > 0)
         away = mean - self.location
@@ -151,21 +174,21 @@ class NormalInverseGamma(Readable):
         return location, strength, self.shape + 0.5 * weight, scale
 
     def learn(self, values: Any) -> NormalInverseGamma:
-        """After observations."""
+        """Return the posterior after observations."""
         seen = observations(values)
         mean = seen.mean() if len(seen) else 0.0
         return self.posterior(mean, len(seen), ((seen - mean) ** 2).sum())
 
     def mean(self) -> MeanVariance:
-        """Means of μ and of σ²; the latter is infinite for a shape of at most 1."""
+        """Return the means of μ and σ²; the latter is infinite if the shape is at most 1."""
         return MeanVariance(self.location, _ratio(self.scale, np.asarray(self.shape) - 1.0))
 
     def mode(self) -> MeanVariance:
-        """Where the joint density is largest: σ² = scale / (shape + 3/2)."""
+        """Return the mode of the joint density, where σ² = scale / (shape + 3/2)."""
         return MeanVariance(self.location, _ratio(self.scale, np.asarray(self.shape) + 1.5))
 
     def interval(self, level: float = 0.95) -> MeanVariance:
-        """``(low, high)`` of μ, which is Student's t, and of σ², which is inverse-gamma."""
+        """Return equal-tailed credible intervals ``(low, high)`` of μ (Student's t) and σ² (inverse-gamma)."""
         from scipy.special import gammainccinv, stdtrit
 
         shape, strength = np.asarray(self.shape, dtype=np.float64), np.asarray(self.strength, dtype=np.float64)
@@ -179,7 +202,7 @@ class NormalInverseGamma(Readable):
         return MeanVariance((out(self.location - away), out(self.location + away)), (out(low), out(high)))
 
     def log_marginal_likelihood(self, mean: Any, weight: Any, scatter: Any) -> Any:
-        """log p of observations with this mean and sum of squared deviations from it."""
+        """Return the log marginal likelihood of observations with this mean and sum of squared deviations from it."""
         check_proper(self)
         after = self.posterior(mean, weight, scatter)
         half = 0.5 * np.asarray(weight, dtype=np.float64)
@@ -188,7 +211,7 @@ class NormalInverseGamma(Readable):
         return out(log_rising(self.shape, half) - spread - 0.5 * np.log1p(2 * half / self.strength))
 
     def predictive(self) -> Any:
-        """The next observation: ``scipy.stats.t``, with 2 · shape degrees of freedom."""
+        """Return the distribution of the next observation, a ``scipy.stats.t`` with 2 · shape degrees of freedom."""
         from scipy.stats import t
 
         check_proper(self)
@@ -196,7 +219,7 @@ class NormalInverseGamma(Readable):
         return t(2 * np.asarray(self.shape), self.location, np.sqrt(spread))
 
     def sample(self, n: int = 1, random_state: Any = None) -> MeanVariance:
-        """``n`` draws of (μ, σ²)."""
+        """Return ``n`` draws of (μ, σ²)."""
         check_proper(self)
         rng = generator(random_state)
         shape = draws(n, *map(np.shape, (self.location, self.strength, self.shape, self.scale)))
@@ -212,12 +235,24 @@ def _ratio(part: Any, whole: Floats) -> Any:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NormalInverseWishart(Readable):
-    """A mean μ and a covariance Σ together: Σ is inverse-Wishart with ``degrees`` degrees of freedom and matrix
-    ``scale``, μ normal around ``location`` with covariance Σ / ``strength``.
+    """Normal-inverse-Wishart prior of a mean vector μ and a covariance matrix Σ.
 
-    Of d columns, locations have d numbers and scales d × d, after the axes of strengths and degrees: there may be a
-    distribution for each of several classes.
+    Σ is inverse-Wishart(degrees, scale), and μ given Σ is normal around ``location`` with covariance Σ / ``strength``.
+    Arrays may have leading axes, for example one distribution per class.
 
+    Parameters
+    ----------
+    location : array of shape (..., d)
+        Mean of μ.
+    strength : float or array, default 1.0
+        Number of observations that the prior of μ is worth.
+    degrees : float or array, default 1.0
+        Degrees of freedom.
+    scale : array of shape (..., d, d)
+        Scale matrix.
+
+    Examples
+    --------
     >>> prior = NormalInverseWishart(location=[0, 0], strength=1, degrees=3, scale=np.eye(2))
     >>> posterior = prior.posterior(mean=[2, 0], weight=3, scatter=[[2, 1], [1, 2]])
     >>> posterior.location, posterior.degrees
@@ -251,17 +286,18 @@ class NormalInverseWishart(Readable):
 
     @property
     def n_columns(self) -> int:
-        """How many numbers a mean has."""
+        """Number of columns d."""
         return int(np.shape(self.location)[-1])
 
     @property
     def is_proper(self) -> bool:
+        """Whether the density integrates to 1."""
         if not ((np.asarray(self.strength) > 0).all() and (np.asarray(self.degrees) > self.n_columns - 1).all()):
             return False
         return bool((np.linalg.eigvalsh(self.scale) > 0).all())
 
     def posterior(self, mean: Any, weight: Any, scatter: Any) -> NormalInverseWishart:
-        """After ``weight`` observations with this mean and this sum of (x - mean)(x - mean)ᵀ."""
+        """Return the posterior after ``weight`` observations with this mean and this sum of (x - mean)(x - mean)ᵀ."""
         mean, weight, scatter = (np.asarray(part, dtype=np.float64) for part in (mean, weight, scatter))
         strength = np.asarray(self.strength + weight)
         share = np.divide(weight, strength, out=np.zeros(strength.shape), where=strength > 0)
@@ -273,18 +309,18 @@ class NormalInverseWishart(Readable):
         return NormalInverseWishart(location, strength, self.degrees + weight, self.scale + scatter + pull)
 
     def learn(self, values: Any) -> NormalInverseWishart:
-        """After observations, one in each row; those with a missing number say nothing."""
+        """Return the posterior after observations, one per row; rows with a missing cell are ignored."""
         rows = np.asarray(values, dtype=np.float64).reshape(-1, self.n_columns)
         rows = rows[~np.isnan(rows).any(axis=1)]
         mean = rows.mean(axis=0) if len(rows) else np.zeros(self.n_columns)
         return self.posterior(mean, len(rows), (rows - mean).T @ (rows - mean))
 
     def mean(self) -> MeanVariance:
-        """Means of μ and of Σ; the latter is infinite for at most d + 1 degrees."""
+        """Return the means of μ and Σ; the latter is infinite for at most d + 1 degrees of freedom."""
         return MeanVariance(self.location, self._over(np.asarray(self.degrees) - self.n_columns - 1.0))
 
     def mode(self) -> MeanVariance:
-        """Where the joint density is largest: Σ = scale / (degrees + d + 2)."""
+        """Return the mode of the joint density, where Σ = scale / (degrees + d + 2)."""
         return MeanVariance(self.location, self._over(np.asarray(self.degrees) + self.n_columns + 2.0))
 
     def _over(self, divisor: Floats) -> Floats:
@@ -292,18 +328,18 @@ class NormalInverseWishart(Readable):
         return np.where(divisor[..., None, None] > 0, self.scale / whole, np.inf)
 
     def columns(self) -> NormalInverseGamma:
-        """Each column's mean and variance without the others."""
+        """Return the marginal distribution of the mean and variance of each column."""
         shape = 0.5 * (np.asarray(self.degrees) - self.n_columns + 1.0)
         diagonal = np.diagonal(self.scale, axis1=-2, axis2=-1)
         strength = np.asarray(self.strength)[..., None]
         return NormalInverseGamma(self.location, strength, np.maximum(shape, -0.5)[..., None], 0.5 * diagonal)
 
     def interval(self, level: float = 0.95) -> MeanVariance:
-        """``(low, high)`` of each mean and of each variance."""
+        """Return equal-tailed credible intervals ``(low, high)`` of each mean and each variance."""
         return self.columns().interval(level)
 
     def log_marginal_likelihood(self, mean: Any, weight: Any, scatter: Any) -> Any:
-        """log p of observations with this mean and this sum of (x - mean)(x - mean)ᵀ."""
+        """Return the log marginal likelihood of observations with this mean and sum of (x - mean)(x - mean)ᵀ."""
         from scipy.special import multigammaln
 
         check_proper(self)
@@ -315,7 +351,7 @@ class NormalInverseWishart(Readable):
         return out(gammas + before - then - 0.5 * n * d * np.log(np.pi) - pull)
 
     def predictive(self) -> Any:
-        """The next observation: ``scipy.stats.multivariate_t``, with degrees - d + 1 degrees of freedom."""
+        """Return the distribution of the next observation, a ``scipy.stats.multivariate_t``."""
         from scipy.stats import multivariate_t
 
         check_proper(self)
@@ -323,7 +359,7 @@ class NormalInverseWishart(Readable):
         return multivariate_t(self.location, self.scale * (1 + 1 / np.asarray(self.strength)) / freedom, freedom)
 
     def sample(self, n: int = 1, random_state: Any = None) -> MeanVariance:
-        """``n`` draws of (μ, Σ)."""
+        """Return ``n`` draws of (μ, Σ)."""
         from scipy.stats import invwishart
 
         check_proper(self)

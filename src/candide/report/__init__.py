@@ -25,8 +25,7 @@ def make_report(
     ``rows``: rows with labels that the model is evaluated on too.
     """
     from ..storage.atomic_write import write_atomically
-    from .model_report import build_report
-    from .reported_model import ReportedModel
+    from .model_report import ReportedModel, build_report
 
     reported = ReportedModel(
         kind=model.spec.name,

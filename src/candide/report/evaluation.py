@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InputError
-from ..explain.values import values_of
+from ..explain.terms import values_of
 from ..families import Batch
 from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, Positions, TextRows
 from ..model.evaluation import Evaluation, RowScores
-from ..model.fitted import scores_left_out, seen_rows
+from ..model.fitted import seen_rows
 from ..model.out_of_fold import OutOfFoldScores, left_out_posterior
-from ..stacking.calibration import log_softmax
 from ..stacking.training_rows import TrainingRows
 from ..statistics.hashing import row_hashes
-from .reported_model import ReportedModel
 from .row_checks import (
     Change,
     ColumnBins,
@@ -33,6 +31,9 @@ from .row_checks import (
     training_bins,
 )
 
+if TYPE_CHECKING:
+    from .model_report import ReportedModel
+
 # The maximal number of rows that are scored for examples, which bounds the time.
 _MAX_ROWS, _MAX_TEXTS = 20_000, 2_000
 
@@ -42,7 +43,6 @@ class TrainingEvaluation(NamedTuple):
 
     rows: ScoredRows
     n_rows: int  # number of scored rows
-    plain: Evaluation | None  # the same rows without stacking and calibration
     examples: list[Example]
     n_doubtful: int
     duplicates: Duplicates
@@ -60,9 +60,7 @@ def evaluate_training_rows(reported: ReportedModel) -> TrainingEvaluation | None
     odd = () if same.first is None else (_describe_row(reported, same.first[0]),)
     doubtful = int(seen.multiplicity[rows.doubtful].sum())
     n_rows = int(seen.multiplicity.sum())
-    return TrainingEvaluation(
-        rows, n_rows, _uncorrected(reported, seen), select_examples(find_examples(rows)), doubtful, same, odd
-    )
+    return TrainingEvaluation(rows, n_rows, select_examples(find_examples(rows)), doubtful, same, odd)
 
 
 def _score_training_rows(reported: ReportedModel) -> tuple[TrainingRows, Any]:
@@ -87,17 +85,6 @@ def _subsample(seen: TrainingRows, texts: bool) -> TrainingRows:
     return seen.take(rows, seen.multiplicity[rows])
 
 
-def _uncorrected(reported: ReportedModel, seen: TrainingRows) -> Evaluation | None:
-    model = reported.model
-    if not model.bound_spec.corrects or len(model.classes) < 2:
-        return None
-    alpha = None if model.fitted is None else model.fitted.alpha
-    scores, _ = scores_left_out(model.bound_spec, model.state, seen, alpha, reported.kernels)
-    return Evaluation.of(
-        log_softmax(scores), seen.batch.classes, seen.case_weight, model.classes.labels, seen.multiplicity
-    )
-
-
 def _describe_row(reported: ReportedModel, place: int) -> str:
     """Return one of the kept training rows as text."""
     state = reported.model.state
@@ -113,7 +100,6 @@ class PieceSummary(NamedTuple):
     """Summary of the first or second half of a batch of rows."""
 
     scores: RowScores
-    plain: RowScores | None  # without stacking and calibration
     hashes: Hashes
     classes: Positions
     right: Array
@@ -125,7 +111,6 @@ class DataEvaluation(NamedTuple):
     """Evaluation, examples, duplicates and drift of rows given."""
 
     report: Evaluation
-    plain: Evaluation | None  # the same without stacking and calibration
     examples: list[Example]
     n_doubtful: int
     duplicates: Duplicates
@@ -169,12 +154,13 @@ def _score_rows(reported: ReportedModel, batch: Batch, begin: int, end: int, fir
 
 
 def _summarize_piece(reported: ReportedModel, rows: ScoredRows, rulers: list[ColumnBins | None]) -> PieceSummary:
-    model, plain, beside = reported.model, None, (rows.classes, rows.weight)
+    model, known = reported.model, (rows.classes, rows.weight)
+    scores = RowScores.of(rows.log_probability, *known)
     if model.bound_spec.corrects:
-        plain = RowScores.of(model.scorer.posterior(rows.data, reported.kernels, logarithm=True), *beside)
+        plain = model.scorer.posterior(rows.data, reported.kernels, logarithm=True)
+        scores = scores._replace(plain=RowScores.of(plain, *known))
     return PieceSummary(
-        scores=RowScores.of(rows.log_probability, *beside),
-        plain=plain,
+        scores=scores,
         hashes=row_hashes(rows.data),
         classes=rows.classes,
         right=rows.right,
@@ -186,13 +172,12 @@ def _summarize_piece(reported: ReportedModel, rows: ScoredRows, rulers: list[Col
 def _combine(
     reported: ReportedModel, pieces: list[PieceSummary], found: list[Example], rulers: list[ColumnBins | None]
 ) -> DataEvaluation:
-    labels, plain = reported.model.classes.labels, [one.plain for one in pieces if one.plain is not None]
+    labels = reported.model.classes.labels
     hashes = np.concatenate([one.hashes for one in pieces])
     classes = np.concatenate([one.classes for one in pieces])
     sample = reported.model.state.sample
     return DataEvaluation(
         report=Evaluation.from_row_scores((one.scores for one in pieces), labels),
-        plain=Evaluation.from_row_scores(plain, labels) if plain else None,
         examples=found,
         n_doubtful=sum(one.n_doubtful for one in pieces),
         duplicates=Duplicates.of(hashes, classes, np.ones(len(hashes), dtype=np.int64)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from ..families.columns.histogram import may_be_whole, middles
 from ..families.table import TableFamily
 from ..families.table_likelihood import TableLikelihood
 from ..kernels.layouts import Array, Floats
+from ..model.summary import by_feature_set
 from ..model.table import Table
-from ..model.text_summary import by_feature_set
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
-from .reported_model import ReportedModel
+
+if TYPE_CHECKING:
+    from .model_report import ReportedModel
 
 # The maximal number of charts, and the minimal information of a column with a chart.
 _MAX_CHARTS, _MIN_BITS = 12, 1e-4

@@ -8,8 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from ..model.evaluation import Evaluation
-from .charts import reliability, risk_at, risk_coverage
-from .markup import Column, details, escape_text, number, percent, section, table, track, user_text
+from .charts import (
+    Column,
+    details,
+    escape_text,
+    number,
+    percent,
+    reliability,
+    risk_at,
+    risk_coverage,
+    section,
+    table,
+    track,
+    user_text,
+)
 from .model_report import ModelReport
 from .quality_warnings import majority_accuracy, prior_log_loss
 from .sections import features_section, model_section, origin_section, rows_section
@@ -99,7 +111,9 @@ _MEASURES = {
 }
 _DEFINITIONS = (
     "<p>Precision: the share of correct predictions among those of a class. Recall: the share of the rows of a class "
-    "that is recognized. F1: the harmonic mean of both.</p>"
+    "that is recognized. F1: the harmonic mean of both. AUC: the area under the ROC curve of the class against all "
+    "others. Plain naive Bayes: the same columns, without stacking and calibration. Baseline: the class frequencies "
+    "alone.</p>"
 )
 
 
@@ -140,7 +154,7 @@ def _about(name: str, report: Evaluation) -> str:
 
 
 def _measures(reports: list[tuple[str, Evaluation]]) -> str:
-    pairs = (Column(head, True) for name, _ in reports for head in (name, "baseline"))
+    pairs = (Column(head, True) for name, _ in reports for head in (name, "plain naive Bayes", "baseline"))
     rows = [
         [f"{words} <small>{meaning}</small>", *(cell for _, report in reports for cell in _measured(report, name))]
         for name, (words, meaning) in _MEASURES.items()
@@ -148,11 +162,12 @@ def _measures(reports: list[tuple[str, Evaluation]]) -> str:
     return table([Column("measure"), *pairs], rows, "Measures, with standard errors")
 
 
-def _measured(report: Evaluation, name: str) -> tuple[str, str]:
-    """Return a measure of the model, and of a baseline that knows the class frequencies only."""
+def _measured(report: Evaluation, name: str) -> tuple[str, str, str]:
+    """Return a measure of the model, of plain naive Bayes, and of a baseline that knows the class frequencies only."""
+    model, plain = _measure(report, name), "" if report.plain is None else _measure(report.plain, name)
     if name == "accuracy":
-        return _measure(report, name), percent(majority_accuracy(report))
-    return _measure(report, name), _decimals(prior_log_loss(report)) if name == "log_loss" else ""
+        return model, plain, percent(majority_accuracy(report), 2)
+    return model, plain, _decimals(prior_log_loss(report)) if name == "log_loss" else ""
 
 
 def _measure(report: Evaluation, name: str) -> str:
@@ -169,12 +184,17 @@ def _decimals(value: float) -> str:
 
 
 def _per_class(name: str, report: Evaluation) -> str:
-    heads = ("rows", "precision", "F1", "recall")
-    columns = [Column("class"), *(Column(head, True) for head in heads), Column("")]
-    lines = sorted(report.per_class.rows(), key=lambda row: -row[4])
+    found, heads = report.per_class, {"precision": "precision", "f1": "F1", "auc": "AUC", "recall": "recall"}
+    names = [name for name in heads if name in found]
+    columns = [Column("class"), Column("rows", True), *(Column(heads[name], True) for name in names), Column("")]
     rows = [
-        [user_text(label), number(weight), percent(precision), percent(f1), percent(recall), track(recall)]
-        for label, precision, recall, f1, weight in lines
+        [
+            user_text(found["class"][k]),
+            number(float(found["weight"][k])),
+            *(percent(float(found[name][k])) for name in names),
+            track(float(found["recall"][k])),
+        ]
+        for k in np.argsort(-found["weight"], kind="stable").tolist()
     ]
     made = table(columns, rows, f"Classes, the largest first ({name})")
     return made if len(rows) <= _MAX_CLASSES else details(f"All {len(rows):,} classes", made)
@@ -239,7 +259,6 @@ def calibration_section(found: ModelReport) -> str:
 
 def _uncorrected(found: ModelReport) -> list[tuple[str, Evaluation]]:
     """Return the evaluation of the same rows without stacking and calibration, if there is one."""
-    lot = found.given if found.given is not None else found.training
-    if lot is None or lot.plain is None:
-        return []
-    return [("without stacking and calibration", lot.plain)]
+    reports = evaluations_of(found)
+    plain = reports[-1][1].plain
+    return [] if plain is None else [("plain naive Bayes", plain)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from ..kernels.vocabulary import Vocabulary
 from ..model.evaluation import Evaluation
 from .evaluation import DataEvaluation, TrainingEvaluation
 from .feature_summary import FeatureSummary
-from .reported_model import ReportedModel
 from .row_checks import Duplicates
+
+if TYPE_CHECKING:
+    from .model_report import ReportedModel
 
 Topic = Literal["leakage", "drift", "labels", "duplicates", "classes", "columns", "calibration", "quality", "age"]
 

@@ -11,8 +11,20 @@ import numpy as np
 
 from ..explain.explanation import Bar, Explanation, bars
 from ..model.table import Table, objects
-from .charts import column_chart, model_of
-from .markup import Column, details, escape_text, facts, number, percent, section, table, track, user_text
+from .charts import (
+    Column,
+    column_chart,
+    details,
+    escape_text,
+    facts,
+    model_of,
+    number,
+    percent,
+    section,
+    table,
+    track,
+    user_text,
+)
 from .model_report import ExplainedExample, ModelReport
 from .row_checks import KINDS, MAX_TEXT_BYTES, SUSPECT_PROBABILITY, Kind
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ..lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .bad_rows import BadRow, BadRows
     from .databases import fit_sql
     from .opening import read
+    from .reader import BadRow, BadRows
     from .source import ArrowSource
 
 __all__ = ["ArrowSource", "BadRow", "BadRows", "fit_sql", "read"]
@@ -19,8 +19,8 @@ __getattr__ = lazy_names(
     __name__,
     {
         "ArrowSource": "source",
-        "BadRow": "bad_rows",
-        "BadRows": "bad_rows",
+        "BadRow": "reader",
+        "BadRows": "reader",
         "fit_sql": "databases",
         "read": "opening",
     },

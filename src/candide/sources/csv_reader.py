@@ -19,12 +19,11 @@ import pyarrow.compute as pc
 from ..data.containers import DECIDED
 from ..data.conversion import is_boolean_text
 from ..exceptions import SourceError, warn
-from .bad_rows import BadRow
 from .csv_dialect import CsvDialect, allow_long_fields, detect_dialect, is_integer, parse_booleans, parse_integers
 from .duckdb_engine import connect, escape_glob, first_line, table_function, translate_errors
 from .file_formats import FileFormat
 from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, open_decompressed
-from .reader import ENGINE_ROWS, Reader, ReadProgress, plain_schema, rebatch
+from .reader import ENGINE_ROWS, BadRow, Reader, ReadProgress, plain_schema, rebatch
 
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE"}
 # Whole numbers and booleans are read as texts, and parsed here: the engine would round 1.5, and take yes for true.

@@ -14,10 +14,9 @@ import pyarrow as pa
 from ..data.containers import DECIDED
 from ..data.conversion import is_date_text, to_number, to_text
 from ..exceptions import SourceError
-from .bad_rows import BadRows
 from .duckdb_engine import check_query, connect, identifier, literal, translate_errors
 from .files import not_found_error
-from .reader import ENGINE_ROWS, Reader, ReadProgress, cast_batch
+from .reader import ENGINE_ROWS, BadRows, Reader, ReadProgress, cast_batch
 
 _URI = re.compile(r"(sqlite|duckdb|postgres(?:ql)?):(.*?)(?:\?table=([^&]+))?$", re.DOTALL)
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"

@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..exceptions import SourceError
-from .bad_rows import BadRow
 from .duckdb_engine import connect, escape_glob, first_line, identifier, literal, table_function, translate_errors
 from .file_formats import FileFormat
 from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, open_decompressed, open_for_writing
-from .reader import ENGINE_ROWS, Reader, ReadProgress, plain_schema
+from .reader import ENGINE_ROWS, BadRow, Reader, ReadProgress, plain_schema
 from .text_files import line_arrays
 
 # Records that are looked at for names and types.

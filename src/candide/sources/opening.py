@@ -11,7 +11,6 @@ from pathlib import Path
 from ..data.column_types import check_declared
 from ..exceptions import ParameterError, SourceError, warn
 from ..model.source import RequestedRoles
-from .bad_rows import OnBadRow
 from .csv_reader import CsvReader
 from .database_reader import DuckDBQuery, is_database_uri, open_database
 from .file_formats import FORMATS, FileFormat, check_format, detect_format, format_from_suffix
@@ -28,7 +27,7 @@ from .files import (
 from .json_reader import JsonArrayReader, JsonLinesReader
 from .mailbox import MailboxReader, is_email
 from .parquet import ArrowReader, ParquetReader
-from .reader import Reader
+from .reader import OnBadRow, Reader
 from .source import ArrowSource
 from .text_files import Document, DocumentsReader, LinesReader
 

@@ -19,8 +19,17 @@ from ..data.column_types import check_declared
 from ..exceptions import InputError
 from ..model.source import Chunk, RequestedRoles, Source, check_names
 from ..printable import printable
-from .bad_rows import BadRows, OnBadRow
-from .reader import Reader, ReadProgress, cast_batch, check_columns, rebatch, schema_fingerprint, union_schema
+from .reader import (
+    BadRows,
+    OnBadRow,
+    Reader,
+    ReadProgress,
+    cast_batch,
+    check_columns,
+    rebatch,
+    schema_fingerprint,
+    union_schema,
+)
 from .role_inference import infer_roles, label_by_name
 
 # Of so many files the types are looked at before the first row is read; of others when their turn comes.

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .bad_rows import BadRow
 from .file_formats import FileFormat, detect_encoding
 from .files import decode_blocks, open_decompressed
-from .reader import Reader, ReadProgress, record_batches, replace_surrogates
+from .reader import BadRow, Reader, ReadProgress, record_batches, replace_surrogates
 
 _NEWLINE = 10
 

@@ -13,7 +13,7 @@ __all__ = ["SPECS", "BoundSpec", "ClassPrior", "Spec", "spec_class"]
 # Modules by the name of the estimator. Each is imported when first used: a model file holds one kind.
 SPECS = {
     "BernoulliNB": "discrete",
-    "CategoricalNB": "categorical",
+    "CategoricalNB": "discrete",
     "ComplementNB": "discrete",
     "GaussianNB": "gaussian",
     "MultinomialNB": "discrete",

@@ -14,8 +14,7 @@ from ..kernels.layouts import Array
 from ..stacking.calibration import METHODS
 from .bound import BoundSpec
 from .class_prior import ClassPrior
-from .parameters import choice, flag
-from .prior_params import class_prior_of
+from .parameters import check_height, choice, class_prior_of, flag
 from .schema import Schema
 
 # Training rows of a class that are enough for the few numbers of a calibration; of texts, their bytes.
@@ -153,8 +152,6 @@ class Spec(ABC):
 
     def check_classes(self, bound: BoundSpec, n_classes: int) -> None:
         """Raise an error if a parameter with one row per class has another number of rows."""
-        from .prior_params import check_height
-
         check_height(bound.family.prior, n_classes)
 
     # Reading.

@@ -66,12 +66,15 @@ class ClassPrior:
         if self.given is not None:
             self.check(classes)
             return np.broadcast_to(_in_order(self.given, classes), np.shape(rows))
-        even = np.full(np.shape(rows), 1.0 / len(classes))
+        even = 1.0 / len(classes)
         if not self.fitted:
-            return even
+            return np.full(np.shape(rows), even)
         counts = self.counts(classes, rows)
         total = counts.sum(axis=-1, keepdims=True)
-        return np.asarray(np.divide(counts, total, out=even, where=total > 0))
+        known = total > 0
+        if known.all():
+            return np.asarray(counts / total)
+        return np.where(known, counts / np.where(known, total, 1.0), even)
 
     def counts(self, classes: Index, rows: Floats) -> Floats:
         """Rows of each class with the pseudo-counts: their shares are the fitted prior."""

@@ -1,4 +1,4 @@
-"""Parameters of the models with pseudo-counts: multinomial, complement, Bernoulli and Poisson naive Bayes."""
+"""Parameters of the models with pseudo-counts: multinomial, complement, Bernoulli, Poisson, categorical."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..data.categories import read_categories
+from ..data.column_types import like_learned
 from ..exceptions import ParameterError, warn
-from ..families import Bernoulli, Complement, Multinomial, Poisson
+from ..families import Bernoulli, Categorical, Complement, Multinomial, Poisson
 from ..kernels.layouts import Floats
 from ..priors import Beta, Dirichlet, Estimate, Gamma
-from .base import Spec
+from .base import Previous, Spec
 from .bound import BoundSpec
-from .parameters import flag, number
-from .prior_params import read_estimate, read_prior, stacked
+from .parameters import choice, flag, number, read_estimate, read_prior, stacked
 from .schema import Schema
 
 _ALPHA_MIN = 1e-10
@@ -187,3 +188,42 @@ class PoissonSpec(DiscreteSpec):
     def _family(self, schema: Schema) -> Poisson:
         rate = 1.0 if self.beta is None else number(self.beta, "beta")
         return Poisson(*self._prior(schema, lambda alpha: Gamma(alpha, rate)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CategoricalSpec(DiscreteSpec):
+    """Parameters of ``CategoricalNB``."""
+
+    name: ClassVar[str] = "CategoricalNB"
+    column_type: ClassVar[str] = "category"
+    prior_type: ClassVar[type] = Dirichlet
+
+    min_categories: Any = None
+    categories: Any = "range"
+    unseen: Any = "ignore"
+
+    def _family(self, schema: Schema) -> Categorical:
+        for name, allowed in (("categories", ("range", "seen")), ("unseen", ("ignore", "smooth", "error"))):
+            choice(getattr(self, name), name, allowed)
+        least = None if self.min_categories is None else np.array(self.min_categories)  # a copy
+        prior, estimate = self._prior(schema, Dirichlet)
+        family = Categorical(prior, self.categories, self.unseen, least, estimate)
+        if family.least(schema.n_features).min() < 1:
+            raise ParameterError(f"min_categories is {self.min_categories!r}; a column has at least 1 category")
+        return family
+
+    def _given_prior(self, schema: Schema) -> Any:
+        return priors_by_column(self.parameter_prior, schema.n_features, schema.feature_names)
+
+    def encode(self, X: Any) -> Any:
+        return read_categories(X)
+
+    def read(self, X: Any, schema: Schema, previous: Previous, *, learning: bool = False) -> Any:
+        return like_learned(super().read(X, schema, previous, learning=learning), previous.state.statistics.labels)
+
+
+def priors_by_column(given: Any, n_features: int, names: Any) -> Any:
+    """Return the priors of the columns. An array in a Dirichlet has one pseudo-count per category."""
+    if isinstance(given, Dirichlet) and np.ndim(given.concentration):
+        given = [given] * n_features
+    return read_prior(given, (Dirichlet,), n_features, None if names is None else tuple(names))

@@ -12,8 +12,7 @@ from ..families import Gaussian
 from ..priors import Normal, NormalInverseGamma
 from .base import Spec
 from .class_prior import ClassPrior
-from .parameters import choice, number
-from .prior_params import class_prior_of, read_estimate, read_prior, stacked
+from .parameters import choice, class_prior_of, number, read_estimate, read_prior, stacked
 from .schema import Schema
 
 # Share of the largest variance of all columns that is added to every variance.

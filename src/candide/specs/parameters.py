@@ -1,12 +1,16 @@
-"""Checks of single parameters."""
+"""Checks of single parameters, and of ``parameter_prior``, ``estimate`` and ``class_prior`` as a user gives them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import ParameterError
+from ..priors import ESTIMATES, Dirichlet, Estimate
+from .class_prior import ClassPrior
 
 
 def number(value: Any, name: str, most: float = np.inf) -> float:
@@ -42,3 +46,126 @@ def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
     return str(value)
+
+
+def read_estimate(estimate: Any, default: Estimate) -> Estimate:
+    """One of the four ways to estimate."""
+    if estimate is None:
+        return default
+    if not isinstance(estimate, str) or estimate not in ESTIMATES:
+        raise ParameterError(f"estimate is {estimate!r}; it must be None, {', '.join(map(repr, ESTIMATES))}")
+    checked: Estimate = estimate
+    return checked
+
+
+def read_prior(given: Any, kinds: tuple[type, ...], n_features: int, names: Sequence[Any] | None) -> Any:
+    """A prior for all columns: one object, or one per column (a list, or a dict by column) put together."""
+    if isinstance(given, kinds):
+        _check_shape(given, n_features)
+        return given
+    if isinstance(given, Mapping):
+        given = _in_order(given, n_features, names)
+    allowed = " or ".join(kind.__name__ for kind in kinds)
+    if not isinstance(given, (list, tuple)) or not all(isinstance(one, kinds) for one in given):
+        raise ParameterError(
+            f"parameter_prior is {given!r}; it must be a candide.priors.{allowed}, or one for each column"
+        )
+    if len(given) != n_features:
+        raise ParameterError(f"parameter_prior has {len(given)} priors for {n_features} columns; give one each")
+    return tuple(given)
+
+
+def stacked(priors: Any) -> Any:
+    """Priors of single columns as one prior with an entry for each column."""
+    if not isinstance(priors, tuple):
+        return priors
+    kind = type(priors[0])
+    if any(type(one) is not kind for one in priors):
+        raise ParameterError("the priors of the columns are of different kinds; give all columns the same kind")
+    columns = {field.name: [getattr(one, field.name) for one in priors] for field in fields(kind)}
+    if any(np.ndim(value) for values in columns.values() for value in values):
+        raise ParameterError("a prior of one column holds an array; give it single numbers")
+    return kind(**{name: np.array(values) for name, values in columns.items()})
+
+
+def _in_order(given: Mapping[Any, Any], n_features: int, names: Sequence[Any] | None) -> list[Any]:
+    """By the names that tables print (x0, x1, … where columns have none), or by position."""
+    printed = [f"x{j}" for j in range(n_features)] if names is None else list(names)
+    places = {name: j for j, name in enumerate(printed)} | {j: j for j in range(n_features)}
+    found: dict[int, Any] = {}
+    for key, prior in given.items():
+        if key not in places or places[key] in found:
+            raise _wrong_column(f"column {key!r} twice" if key in places else f"no column {key!r}", printed)
+        found[places[key]] = prior
+    for j in range(n_features):
+        if j not in found:
+            raise _wrong_column(f"column {printed[j]!r} without a prior", printed)
+    return [found[j] for j in range(n_features)]
+
+
+def _wrong_column(what: str, printed: list[Any]) -> ParameterError:
+    return ParameterError(f"parameter_prior by column: there is {what}; give a prior for each of {printed[:10]}")
+
+
+def _check_shape(prior: Any, n_features: int) -> None:
+    for field in fields(prior):
+        shape = np.shape(getattr(prior, field.name))
+        if shape and (len(shape) > 2 or shape[-1] != n_features):
+            raise ParameterError(
+                f"{field.name} of the parameter_prior has shape {shape} for {n_features} columns; give one number, one "
+                "per column, or one row per class"
+            )
+
+
+def check_height(prior: Any, n_classes: int) -> None:
+    """A prior with a row per class must have as many as there are classes; one of a single column has none."""
+    by_column = isinstance(prior, tuple)
+    for one in prior if by_column else (prior,):
+        for name, value in ({} if one is None else vars(one)).items():
+            if np.ndim(value) < 2 or (len(value) == n_classes and not by_column):
+                continue
+            what = "or one per value of the column" if by_column else "one per column, or one row per class, in order"
+            raise ParameterError(
+                f"{name} of a prior has shape {np.shape(value)} for {n_classes} classes; give one number, {what}"
+            )
+
+
+def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
+    """A class prior from an estimator's parameters."""
+    if not isinstance(fitted, (bool, np.bool_)):
+        raise ParameterError(f"fit_prior is {fitted!r}; it must be True or False")
+    weights, word = _read_class_weight(class_weight), given if isinstance(given, str) else None
+    if word not in (None, "smoothed", "uniform"):
+        raise ParameterError(
+            f"the class prior is {given!r}; it must be None (shares of the rows), 'smoothed', 'uniform', a Dirichlet, "
+            "or one probability per class (in sorted order, or a dict by label)"
+        )
+    if given is None or word == "uniform":
+        return ClassPrior(None, bool(fitted) and given is None, weights)
+    if word is None and not isinstance(given, Dirichlet):
+        return ClassPrior(_read_shares(given), bool(fitted), weights)
+    if not fitted:
+        raise ParameterError(
+            f"fit_prior is False, which makes all classes alike, and class_prior is {given!r}, which follows the rows; "
+            "leave one of them out"
+        )
+    return ClassPrior(None, True, weights, 1.0 if word else given.concentration)
+
+
+def _read_shares(given: Any) -> Any:
+    if isinstance(given, Mapping):
+        return {label: number(share, f"the class prior of {label!r}") for label, share in given.items()}
+    try:
+        return np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
+    except (TypeError, ValueError):
+        raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
+
+
+def _read_class_weight(class_weight: Any) -> Any:
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return class_weight
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(f"class_weight is {class_weight!r}; it must be a dict, 'balanced' or None")
+    for label, weight in class_weight.items():
+        number(weight, f"class_weight of {label!r}")
+    return dict(class_weight)

@@ -32,7 +32,7 @@ from ..data.index import is_whole
 from ..data.table import read_table
 from ..exceptions import InputError, ParameterError
 from ..families import Family, Multinomial, MultivariateNormal
-from ..families.columns.named import FROM_0, OPTIONS, Option, check_options, one_of
+from ..families.columns.choose import FROM_0, OPTIONS, Option, check_options, one_of
 from ..families.table import Block, ColumnSpec
 from ..kernels.layouts import Array
 from ..priors import ESTIMATES, Dirichlet, NormalInverseWishart

@@ -10,8 +10,8 @@ import numpy as np
 from ..families.columns.histogram import gain, log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
+from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats
-from ..kernels.threads import single_threaded_blas
 from .binning import TableBinning, merge_codes
 from .covariance import covariances, fit_coordinates
 from .dependence import one_dependence, two_dependence

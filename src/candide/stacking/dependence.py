@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.dependence import BACK_STRENGTH, PairTable, TripleTable, padded_classes
 from ..kernels.layouts import Array, Floats, Positions
+from ..kernels.scoring import BACK_STRENGTH, PairTable, TripleTable, padded_classes
 from ..lazy_dataclass import dataclass
 from ..statistics.base import ROUNDING
 from .binning import MergedCodes

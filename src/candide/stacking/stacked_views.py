@@ -14,8 +14,8 @@ from ..families.columns.histogram import log_shares
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.counting import Hashes
+from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats, chunks
-from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from .binning import TableBinning

@@ -10,8 +10,8 @@ import numpy as np
 from ..families import Batch
 from ..families.text_likelihood import TextLikelihood, TokenBinName
 from ..kernels import Kernels
+from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
-from ..kernels.threads import single_threaded_blas
 from ..lazy_dataclass import dataclass
 from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
 from .weights import StackingWeights, fit_weights

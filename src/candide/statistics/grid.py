@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels import Kernels, grid_cells
-from ..kernels.grid_cells import Keys
+from ..kernels import Kernels, counting
+from ..kernels.counting import Keys
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..lazy_dataclass import dataclass
 from .base import Exact, move_classes, refuse_above, subtract
@@ -63,7 +63,7 @@ class Grid(Exact):
     def column(self, j: int) -> Cells:
         """Return the cells of one column."""
         here = slice(self.offsets[j], self.offsets[j + 1])
-        return Cells(*grid_cells.cell_bounds(self.key[here], self.shift[here]), self._dense(here))
+        return Cells(*counting.cell_bounds(self.key[here], self.shift[here]), self._dense(here))
 
     def _dense(self, cells: slice) -> Floats:
         """Return the weights of some cells, ``(cells, classes)``; for few cells, SciPy is ten times slower."""
@@ -115,12 +115,12 @@ class Grid(Exact):
         count = move_classes(self.count.T.tocsr(), positions, size).T.tocsr()
         return self._of(move_classes(self.rows, positions, size), self._cells(), count)._occupied()
 
-    def _of(self, rows: Floats, cells: grid_cells.Cells, count: Any) -> Grid:
+    def _of(self, rows: Floats, cells: counting.Cells, count: Any) -> Grid:
         offsets = np.searchsorted(cells.column, np.arange(self.n_columns + 1))
         return Grid(rows, offsets, cells.key, cells.shift, count)
 
-    def _cells(self) -> grid_cells.Cells:
-        return grid_cells.Cells(np.repeat(np.arange(self.n_columns), np.diff(self.offsets)), self.key, self.shift)
+    def _cells(self) -> counting.Cells:
+        return counting.Cells(np.repeat(np.arange(self.n_columns), np.diff(self.offsets)), self.key, self.shift)
 
     def _occupied(self) -> Grid:
         """Return the grid without empty cells."""
@@ -129,11 +129,11 @@ class Grid(Exact):
         kept = np.flatnonzero(np.diff(count.indptr))
         return self._of(self.rows, self._cells().take(kept), _adjacent(count, kept))
 
-    def _side_by_side(self, other: Grid, limit: int | None) -> tuple[grid_cells.Cells, Any, Any]:
+    def _side_by_side(self, other: Grid, limit: int | None) -> tuple[counting.Cells, Any, Any]:
         """Return common cells, of the larger shift of each binade, and the weights of both grids in them."""
-        cells = grid_cells.Cells(*(np.concatenate(pair) for pair in zip(self._cells(), other._cells(), strict=True)))
+        cells = counting.Cells(*(np.concatenate(pair) for pair in zip(self._cells(), other._cells(), strict=True)))
         order = np.lexsort((cells.key, cells.column))
-        joint, ordered = grid_cells.merge_cells(cells.take(order), limit)
+        joint, ordered = counting.merge_cells(cells.take(order), limit)
         place = np.empty_like(ordered)
         place[order] = ordered
         every = np.arange(len(joint.key))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...data.dates import DATE_PARTS
 from ...exceptions import ParameterError
-from ...explain.values import date_columns
+from ...explain.terms import date_columns
 from ...kernels.layouts import Array, Floats
 
 # Operators of these versions are in every onnxruntime since 1.17.

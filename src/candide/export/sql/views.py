@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kernels.dependence import BACK_STRENGTH
 from ...kernels.layouts import Array, Floats
+from ...kernels.scoring import BACK_STRENGTH
 from ...stacking.covariance import marginal_patterns
 from ...stacking.dependence import OneDependence, TwoDependence
 from ...stacking.fourier_features import Inputs, RankRegression

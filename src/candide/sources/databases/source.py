@@ -29,8 +29,7 @@ from ...statistics import Sample
 from ...statistics.kept_rows import row_bytes
 from ...statistics.table import TableStatistics, hstack
 from ..engine_source import EngineSource
-from .aggregates import Extent, counts, extents, in_cells, moments
-from .query import Classes, Query, cell_by_cell, distinct, row_by_row
+from .query import Classes, Extent, Query, cell_by_cell, counts, distinct, extents, in_cells, moments, row_by_row
 
 # Pairs of class and number that are fetched; columns of more are asked for in cells.
 MOST_VALUES = 50_000

@@ -20,10 +20,9 @@ from ...stacking.calibration import METHODS
 from ...stacking.token_views import StackedTokenViews
 from ..errors import require
 from ..registry import matches_type, name_of, stand_in
-from . import are_weights
-from .statistics import are_shares, check_family, check_labels
+from . import are_weights, check_calibration
+from .statistics import are_shares, check_family, check_labels, check_sample
 from .texts import check_refinement, check_texts, check_token_views
-from .weights import check_calibration
 
 if TYPE_CHECKING:
     from ...model.evaluation import Evaluation
@@ -79,7 +78,7 @@ _SCHEMA: dict[str, Any] = {
 # Parts of a schema that the first files did not have.
 _OPTIONAL_IN_SCHEMA = {"types"}
 _MEASURES = {
-    "per_class": ("class", "precision", "recall", "f1", "weight"),
+    "per_class": ("class", "precision", "recall", "f1", "auc", "weight"),
     "reliability": ("confidence", "accuracy", "weight"),
     "risk_coverage": ("coverage", "risk"),
 }
@@ -127,13 +126,15 @@ def _check_importance(found: Table | None, n_columns: int) -> None:
 
 
 def _check_report(report: Evaluation | None, n_classes: int) -> None:
-    """Check that the measures of an evaluation, also the optimistic ones, are those of these classes."""
+    """Check that the measures of an evaluation, also the optimistic and the plain ones, are those of these classes."""
     if report is None:
         return
     require(report.confusion.shape == (n_classes, n_classes), "the measures of its evaluation do not match its classes")
     for name, columns in _MEASURES.items():
         found: Table = getattr(report, name)
-        require(list(found) == list(columns), f"the measures of its evaluation have unexpected columns in {name}")
+        # The first files had no auc.
+        known = list(columns), [column for column in columns if column != "auc"]
+        require(list(found) in known, f"the measures of its evaluation have unexpected columns in {name}")
         numbers = [cells for column, cells in found.items() if column != "class"]
         require(
             all(cells.dtype == np.float64 for cells in numbers),
@@ -141,6 +142,7 @@ def _check_report(report: Evaluation | None, n_classes: int) -> None:
         )
     require(report.per_class.n_rows == n_classes, "the measures of its evaluation do not match its classes")
     _check_report(report.optimistic, n_classes)
+    _check_report(report.plain, n_classes)
 
 
 def _check_threads(n_threads: Any) -> None:
@@ -164,16 +166,12 @@ def _check_state(bound_spec: BoundSpec, state: State) -> int:
     n_columns = _check_statistics(bound_spec.family, state.statistics, n_classes)
     # Deferred rows are checked when they are read.
     if state.sample is not None and name_of(type(state.sample)) is not None:
-        from .sample import check_sample
-
         check_sample(state.sample, bound_spec.family, n_classes, n_columns)
     return n_columns
 
 
 def check_deferred_sample(content: Content, sample: Any) -> None:
     """Check training rows that were read after the model."""
-    from .sample import check_sample
-
     require(matches_type(sample, stand_in("sample")), "the training rows are not a sample")
     bound_spec, state = content.parts["plan"], content.parts["state"]
     n_columns = _check_statistics(bound_spec.family, state.statistics, len(state.classes))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...data.columns import Kind
-from ...families.columns.named import OPTIONS, check_options
+from ...families.columns.choose import OPTIONS, check_options
 from ...families.table import ColumnSpec, TableFamily
-from ...kernels.dependence import PairTable
+from ...kernels.kernels import single_threaded_blas
 from ...kernels.layouts import Array
-from ...kernels.threads import single_threaded_blas
+from ...kernels.scoring import PairTable
 from ...stacking.binning import ClippedCoordinates, ColumnBinning, MergedCodes, RankCoordinates, TableBinning
 from ...stacking.cell_regression import FOLDS, CellRegression
 from ...stacking.covariance import Covariance
@@ -24,7 +24,7 @@ from ...stacking.token_views import TextColumnView
 from ...stacking.views import View
 from ...statistics.table import TableStatistics
 from ..errors import require
-from . import are_finite, are_positions, are_weights, is_ascending, is_symmetric
+from . import MAX_SCORE, are_finite, are_positions, are_weights, check_weights, is_ascending, is_moderate, is_symmetric
 from .statistics import (
     check_block_moments,
     check_categories,
@@ -35,7 +35,6 @@ from .statistics import (
     check_rows,
 )
 from .texts import check_text_family, check_texts, check_token_views
-from .weights import MAX_SCORE, check_weights, is_moderate
 
 # The codes of missing and unseen values, after those of a column.
 _EXTRA_CODES = 2

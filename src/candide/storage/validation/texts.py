@@ -16,9 +16,8 @@ from ...stacking.token_views import StackedTokenViews
 from ...statistics.texts import TextStatistics, TokenCounts
 from ..errors import require
 from ..registry import name_of
-from . import are_finite, are_weights
+from . import are_finite, are_weights, check_weights
 from .statistics import check_counts, check_prior, check_rows
-from .weights import check_weights
 
 if TYPE_CHECKING:
     from ...stacking.refinement import Refinement

@@ -1,0 +1,109 @@
+"""``candide dump``, ``load``, ``convert``: a model as JSON text, and back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..exceptions import ParameterError
+from . import options
+from .command import command
+
+DUMP_EXAMPLES = """
+candide dump messages.candide | less
+candide dump messages.candide -o messages.json
+diff <(candide dump monday.candide) <(candide dump tuesday.candide)
+"""
+LOAD_EXAMPLES = """
+candide load messages.json -o messages.candide
+candide dump a.candide | candide load - -o b.candide
+"""
+CONVERT_EXAMPLES = """
+# In the newest format
+candide convert old.candide new.candide
+# As JSON text
+candide convert messages.candide messages.json
+candide convert with_rows.candide small.candide --without-rows
+"""
+
+
+@command
+def dump(
+    model: options.Model,
+    output: options.Output = None,
+    *,
+    writing: options.Writing,
+    shared: options.Shared,
+) -> None:
+    """Write a model as JSON text, to standard output or a file. Numbers are exact."""
+    from ..storage.atomic_write import atomic_writer
+    from ..storage.models import dump_lines
+    from .reading import open_model
+    from .writing import checked_path, is_stdout
+
+    if output is None or is_stdout(output):
+        sys.stdout.writelines(dump_lines(open_model(model), rows=True))
+        return
+    with writing.locked(checked_path(output), shared.session), atomic_writer(output) as file:
+        file.writelines(line.encode() for line in dump_lines(open_model(model), rows=True))
+    shared.session.report({"output": str(output)}, lambda: [f"wrote {output}"])
+
+
+@command
+def load(
+    text: Annotated[
+        str, typer.Argument(metavar="FILE", show_default=False, help="A file written by dump, or - for standard input.")
+    ],
+    output: options.Output = None,
+    *,
+    writing: options.Writing,
+    shared: options.Shared,
+) -> None:
+    """Make a model file from the output of dump. The models are identical."""
+    from ..storage.models import load_lines, save_model
+    from .writing import checked_path
+
+    if output is None:
+        raise ParameterError("load needs an output file; pass -o FILE")
+    if text == "-":
+        loaded = load_lines(sys.stdin, "stdin")
+    else:
+        with open(text, encoding="utf-8") as file:
+            loaded = load_lines(file, text)
+    with writing.locked(checked_path(output), shared.session):
+        save_model(loaded, output, rows=loaded.has_training_rows)
+    shared.session.report({"model": str(output)}, lambda: [f"wrote {output}"])
+
+
+@command
+def convert(
+    model: options.Model,
+    output: Annotated[
+        Path, typer.Argument(metavar="OUTPUT", show_default=False, readable=False, help="A .candide or .json file.")
+    ],
+    without_rows: Annotated[bool, typer.Option("--without-rows", help="Omit the training rows.")] = False,
+    *,
+    writing: options.Writing,
+    shared: options.Shared,
+) -> None:
+    """Convert a model to a model file in the newest format (.candide), or to JSON text (.json)."""
+    from ..storage.atomic_write import atomic_writer
+    from ..storage.models import dump_lines, save_model
+    from .reading import open_model
+    from .writing import checked_path
+
+    if output.suffix not in (".candide", ".json"):
+        raise ParameterError(f"the output is {output}; expected a name that ends in .candide or .json")
+    session = shared.session
+    with writing.locked(checked_path(output), session):
+        fitted = open_model(model).for_file()
+        kept = fitted.has_training_rows and not without_rows
+        if output.suffix == ".candide":
+            save_model(fitted, output, rows=kept)
+        else:
+            with atomic_writer(output) as file:
+                file.writelines(line.encode() for line in dump_lines(fitted, rows=kept))
+    session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}"])

@@ -1,0 +1,81 @@
+"""The API reference covers every public name: what ``candide.__all__`` lists, and the public methods of estimators.
+
+Pages in docs/reference declare objects by lines ``::: path``, from which mkdocstrings makes the reference, and whole
+modules by ``<!-- api: module -->``, which tools/generated_pages.py replaces by such lines.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tiers import every
+
+import candide
+from candide import exceptions, priors
+from candide.priors.base import Readable
+
+PAGES = sorted((Path(__file__).parent.parent / "docs" / "reference").glob("*.md"))
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+MODULES = re.findall(r"^<!-- api: (\S+) -->$", TEXT, re.MULTILINE)
+DECLARED = {*re.findall(r"^::: (\S+)$", TEXT, re.MULTILINE)}
+DECLARED |= {f"{module}.{name}" for module in MODULES for name in import_module(module).__all__}
+
+
+def resolve(path: str) -> Any:
+    """Return the object at a dotted path."""
+    names = path.split(".")
+    found: Any = candide
+    for i, name in enumerate(names[1:], 2):
+        found = getattr(found, name) if hasattr(found, name) else import_module(".".join(names[:i]))
+    return found
+
+
+OBJECTS = {path: resolve(path) for path in sorted(DECLARED)}
+ESTIMATORS = [one for one in OBJECTS.values() if inspect.isclass(one) and hasattr(one, "predict_proba")]
+
+
+def public_methods(cls: type) -> Iterator[tuple[type, str]]:
+    """Yield public methods and properties, with the class of candide that defines them."""
+    for name in dir(cls):
+        owner = next(base for base in cls.__mro__ if name in vars(base) or base is object)
+        if not name.startswith("_") and owner.__module__.startswith("candide."):
+            yield owner, name
+
+
+def docstrings(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the docstrings of an object and of its public methods, by name."""
+    found = OBJECTS[path]
+    yield path, inspect.getdoc(found) or ""
+    for name, member in vars(found).items() if inspect.isclass(found) else ():
+        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, (property, classmethod))):
+            yield f"{path}.{name}", inspect.getdoc(getattr(found, name)) or ""
+
+
+def test_public_names_are_in_the_reference() -> None:
+    assert {"candide.datasets", "candide.diagnostics", "candide.plot"} <= {*MODULES}
+    names = {f"candide.{name}" for name in candide.__all__ if name != "__version__"}
+    for module, base in ((exceptions, Exception), (priors, Readable)):
+        kinds = (name for name in module.__all__ if inspect.isclass(getattr(module, name)) and name != "Prior")
+        names |= {f"{module.__name__}.{name}" for name in kinds if issubclass(getattr(module, name), base)}
+    assert sorted(names - DECLARED) == []
+
+
+def test_public_methods_of_estimators_are_in_the_reference() -> None:
+    assert len(ESTIMATORS) >= len([name for name in candide.__all__ if name.endswith(("NB", "Bayes"))])
+    classes = [one for one in OBJECTS.values() if inspect.isclass(one)]
+    methods = {method for cls in ESTIMATORS for method in public_methods(cls)}
+    assert sorted(f"{owner.__name__}.{name}" for owner, name in methods if owner not in classes) == []
+    assert sorted(f"{owner.__name__}.{name}" for owner, name in methods if not getattr(owner, name).__doc__) == []
+
+
+@every("path", sorted(OBJECTS))
+def test_docstrings_have_a_summary_and_a_section_of_examples(path: str) -> None:
+    for name, text in docstrings(path):
+        assert text.split("\n")[0].endswith((".", ":")), name
+        before = re.split(r"^Examples\n-{8}$", text, flags=re.MULTILINE)[0]
+        assert ">>>" not in before, f"{name}: examples belong into a section of their own"
