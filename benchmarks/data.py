@@ -38,7 +38,7 @@ def codes(scale: float = 1.0) -> tuple[Any, Any]:
 
 
 def unsorted(X: Any) -> Any:
-    """The same rows as vectorisers make them: whole numbers, the columns of a row in the order of the text."""
+    """The same rows as vectorizers make them: whole numbers, the columns of a row in the order of the text."""
     order = np.random.default_rng(5).random(X.nnz)
     order = np.lexsort((order, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))))
     return csr_matrix((X.data[order].astype(np.int64), X.indices[order], X.indptr), shape=X.shape)

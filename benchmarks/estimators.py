@@ -75,7 +75,7 @@ def large(scale: float, n_threads: int) -> Iterator[Case]:
 
 
 def other(scale: float, n_threads: int) -> Iterator[Case]:
-    """Data as people have them: frames, vectorised texts, whole numbers. The floor is not to be slower."""
+    """Data as people have them: frames, vectorized texts, whole numbers. The floor is not to be slower."""
     X, y = data.measurements(scale / 5)
     names = [f"column {j}" for j in range(X.shape[1])]
     for label, frame in (("pandas", pd.DataFrame(X, columns=names)), ("polars", pl.DataFrame(X, schema=names))):

@@ -80,7 +80,7 @@ def option_names(option: Any) -> str:
     names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
     if option.is_flag:
         return names
-    return f"{names} `{option.metavar or option.type.name.upper()}`"
+    return f"{names} `{option.metavar or option.type.name.split()[0].upper()}`"
 
 
 def option_help(option: Any) -> str:
@@ -96,6 +96,6 @@ def table(title: str, rows: list[tuple[str, str]]) -> Iterator[str]:
         return
     yield from (f"| {title} | |", "|---|---|")
     for left, right in rows:
-        cells = (" ".join(cell.split()).replace("|", "\\|") for cell in (left, right))
-        yield "| {} | {} |".format(*cells)
+        # A bar within code does not end the cell, and shows its backslash.
+        yield f"| {left} | {' '.join(right.split()).replace('|', chr(92) + '|')} |"
     yield ""

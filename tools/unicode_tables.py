@@ -18,7 +18,7 @@ _PATTERNS = [re.compile(pattern) for pattern in (r"\w", r"\s", r"\d")]
 
 
 def flags_of(character: str) -> int:
-    """What ``re`` says, and what ``str.lower`` asks about the neighbours of a capital sigma."""
+    """What ``re`` says, and what ``str.lower`` asks about the neighbors of a capital sigma."""
     stops = (character + "Σ").lower().endswith("ς")
     passes = not stops and ("A" + character + "Σ").lower().endswith("ς")
     facts = [*(pattern.match(character) is not None for pattern in _PATTERNS), passes, stops]

@@ -70,7 +70,7 @@ bool Binade::needs_largest_shift(unsigned largest) const {
     return static_cast<std::size_t>(std::count(occupied.begin(), occupied.end(), true)) > limit_;
 }
 
-// Neighbours become one at the shift that is the length of their difference; all but limit - 1 pairs must.
+// Neighbors become one at the shift that is the length of their difference; all but limit - 1 pairs must.
 unsigned Binade::smallest_shift() const {
     const unsigned largest = kMantissaBits - static_cast<unsigned>(std::bit_width(limit_) - 1);
     if (needs_largest_shift(largest)) return largest;

@@ -144,7 +144,7 @@ void NormalText::make_room(std::size_t n) {
     words_.resize(bytes_.size() / 64 + 2);
 }
 
-// A word begins and ends where two neighbouring bits differ.
+// A word begins and ends where two neighboring bits differ.
 void NormalText::word_runs(std::vector<Run>& runs) const {
     runs.clear();
     std::uint64_t carry = 0;

@@ -1,4 +1,4 @@
-// From scores to answers: normalised probabilities, and the best class of each row.
+// From scores to answers: normalized probabilities, and the best class of each row.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace candide {
 
 // Log-scores to log-probabilities or probabilities, in place. A row whose scores are all -inf, or hold +inf, has no
-// finite normaliser; such rows are left alone and their number is returned.
+// finite normalizer; such rows are left alone and their number is returned.
 std::size_t normalize(double* scores, std::size_t n_rows, std::size_t n_classes, bool logarithm, int n_threads);
 
 // scores[r, own class] = values[r] + by_class[own class], for the rows whose weight is above 0 (null: all).

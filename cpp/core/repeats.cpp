@@ -17,7 +17,7 @@ bool rises(const Index* at, std::size_t n) {
 
 }  // namespace
 
-// Rows in order show it at once. In others, as vectorisers make them, each column is marked with the row that has it:
+// Rows in order show it at once. In others, as vectorizers make them, each column is marked with the row that has it:
 // sorting them, which is what scipy would do, takes several times as long as predicting.
 template <class Index>
 bool has_repeats(const Rows<Index>& rows, int n_threads) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMissing = 0x7ff8000000000000;
 
-// The finaliser of splitmix64.
+// The finalizer of splitmix64.
 inline std::uint64_t mix(std::uint64_t bits) {
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;

@@ -1,6 +1,6 @@
-"""Toy tables, small enough to calculate by hand: ``from candide import datasets``.
+"""Toy tables, small enough to calculate by hand.
 
-Each function returns a ``Toy``, which shows itself as a table, unpacks into rows and labels, and has both as columns:
+Each function returns a ``Toy``, which prints as a table and unpacks into rows and labels:
 
 >>> from candide import CategoricalNB, NaiveBayes, datasets
 >>> toy = datasets.ferry()
@@ -35,7 +35,7 @@ class Toy:
     table : Table
         All columns by name, the label last; ``table.to_pandas()`` and ``table.to_polars()`` make data frames of it.
     label : str
-        The column that is to be predicted.
+        Name of the label column.
 
     Examples
     --------
@@ -49,19 +49,19 @@ class Toy:
 
     @property
     def feature_names(self) -> list[str]:
-        """The names of the columns of ``X``."""
+        """Names of the columns of ``X``."""
         return [name for name in self.table if name != self.label]
 
     @property
     def X(self) -> Array:
-        """The rows without their labels: numbers, or objects where a column holds names."""
+        """Rows without labels, as an array of floats, or of objects if a column holds strings."""
         columns = [self.table[name] for name in self.feature_names]
         numbers = all(column.dtype.kind == "f" for column in columns)
         return np.column_stack([column if numbers else column.astype(object) for column in columns])
 
     @property
     def y(self) -> Array:
-        """The labels."""
+        """Labels."""
         return self.table[self.label]
 
     def __iter__(self) -> Iterator[Array]:
@@ -75,7 +75,7 @@ class Toy:
 
 
 def ferry() -> Toy:
-    """Twelve days: which wind there was, how far one could see, and whether the ferry sailed. Categories.
+    """Return twelve days with wind, visibility and whether the ferry sailed: categories.
 
     Sailed: calm 4, breeze 4, storm 0 of 8 days; clear 6, fog 2. Stayed: calm 0, breeze 1, storm 3 of 4; clear 1, fog 3.
 
@@ -93,7 +93,7 @@ def ferry() -> Toy:
 
 
 def pebbles() -> Toy:
-    """Six pebbles from two places, measured in millimetres. Normal distributions by hand.
+    """Return six pebbles from two places, measured in millimeters: normal distributions.
 
     Creek: means 2 and 4, variances 2/3 and 8/3. Beach: means 8 and 6, variances 8/3 and 2 (sums divided by n).
 
@@ -112,7 +112,7 @@ def pebbles() -> Toy:
 
 
 def mails() -> Toy:
-    """Ten mails as counts of five words. Spam: 12 words in 3 mails; ham: 20 words in 7.
+    """Return ten messages as counts of five words. Spam: 12 words in 3 messages; ham: 20 words in 7.
 
     Examples
     --------
@@ -171,19 +171,19 @@ def switches(copies: int = 1) -> Toy:
 
 
 def orchard() -> Toy:
-    """Twelve fruits: weight in grams, colour, number of seeds, with three missing values. Columns of all kinds.
+    """Return twelve fruits with weight in grams, color and number of seeds, three cells missing: mixed columns.
 
     Examples
     --------
     >>> from candide import NaiveBayes
     >>> model = NaiveBayes(stacking=None).fit(orchard().table, y="fruit")
-    >>> model.predict({"grams": [210.0], "colour": ["green"], "seeds": [None]}).tolist()
+    >>> model.predict({"grams": [210.0], "color": ["green"], "seeds": [None]}).tolist()
     ['pear']
     """
     grams = [150.0, 170.0, None, 160.0, 140.0, 155.0, 200.0, 190.0, 180.0, 220.0, 210.0, 195.0]
-    colour = ["red", "red", "green", "red", None, "green", "green", "yellow", "green", "green", "yellow", "green"]
+    color = ["red", "red", "green", "red", None, "green", "green", "yellow", "green", "green", "yellow", "green"]
     seeds = [5.0, 6.0, 5.0, 8.0, 7.0, 5.0, 4.0, None, 3.0, 5.0, 4.0, 2.0]
-    return _toy(fruit=["apple"] * 6 + ["pear"] * 6, grams=grams, colour=colour, seeds=seeds)
+    return _toy(fruit=["apple"] * 6 + ["pear"] * 6, grams=grams, color=color, seeds=seeds)
 
 
 def _toy(**columns: Any) -> Toy:

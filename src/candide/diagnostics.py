@@ -1,4 +1,4 @@
-"""Statistics for specialists: functions of a fitted estimator or a ``Model``.
+"""Diagnostics of a fitted estimator or ``Model``: densities, marginal likelihood, intervals, unusual rows.
 
 >>> import candide
 >>> model = candide.GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
@@ -77,11 +77,11 @@ def _with_posterior(fitted: Any, what: str) -> Model:
 
 
 def information(model: Any) -> Table:
-    """Return the mutual information of each column with the class under the model, in bits, the largest first.
+    """Return the mutual information of each column and the class in bits, largest first.
 
-    Between 0 (the column is independent of the class) and the entropy of the classes. For the words of
-    ``MultinomialNB``, what each adds to the information of a single word drawn from a text. For ``NaiveBayes``,
-    estimated on rows left out.
+    It is between 0 (the column is independent of the class) and the entropy of the classes. For the words of
+    ``MultinomialNB`` it is the contribution of each to the information of one word drawn from a text. For
+    ``NaiveBayes`` it is estimated on left-out rows.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def information(model: Any) -> Table:
 
 
 def top_features(model: Any, n: int = 10) -> Table:
-    """Return the values of columns that identify most of each class's rows, the best first.
+    """Return the most informative values of each class, the best first.
 
     For texts, see ``TextNB.top_features``.
 
@@ -133,9 +133,9 @@ def top_features(model: Any, n: int = 10) -> Table:
 
 
 def unseen_categories(model: Any, X: Any) -> dict[Any, dict[Any, int]]:
-    """Return the categories in ``X`` that no training row has, by column, and in how many rows of ``X`` each is.
+    """Return categories in ``X`` that did not occur in training, with the number of rows, by column.
 
-    Of ``NaiveBayes``; other models have none.
+    For ``NaiveBayes``; empty for other models.
 
     Examples
     --------
@@ -148,23 +148,46 @@ def unseen_categories(model: Any, X: Any) -> dict[Any, dict[Any, int]]:
 
 
 def log_density(model: Any, X: Any) -> Floats:
-    """Return log p(x) of each row, all terms included."""
+    """Return the log density log p(x) of each row, including all constant terms.
+
+    Examples
+    --------
+    >>> from candide import GaussianNB, diagnostics
+    >>> model = GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"])
+    >>> diagnostics.log_density(model, [[1.5], [5.0]]).round(2)
+    array([ -0.92, -24.73])
+    """
     fitted = _with_density(model, "log_density")
     return fitted.classifier.log_density(fitted.read(X), fitted.kernels)
 
 
 def log_likelihood(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Return the log-likelihood of the data, Σ log p(x, class) over rows: what maximum likelihood maximizes."""
+    """Return the log-likelihood of labeled rows, Σ log p(x, class), which maximum likelihood maximizes.
+
+    Examples
+    --------
+    >>> from candide import BernoulliNB, diagnostics
+    >>> X, y = [[1], [1], [0], [0]], ["a", "a", "b", "b"]
+    >>> round(diagnostics.log_likelihood(BernoulliNB(alpha=0).fit(X, y), X, y), 3)        # 4 log ½
+    -2.773
+    """
     fitted = _with_density(model, "log_likelihood")
     batch = fitted.labeled_batch(X, y, sample_weight)
     return fitted.classifier.log_likelihood(batch.data, batch.classes, batch.weight, fitted.kernels)
 
 
 def typicality(model: Any, X: Any) -> Floats:
-    """Return how typical each row is: the share of training rows, each left out, that are no more probable.
+    """Return how typical each row is: the share of left-out training rows that are at most as probable.
 
-    Near 0: no training row is like it, and the prediction is an extrapolation. Needs training rows
+    Near 0, the row is unlike all training rows, and its prediction is an extrapolation. Needs training rows
     (``keep_sample=True``).
+
+    Examples
+    --------
+    >>> from candide import GaussianNB, diagnostics
+    >>> X, y = [[1.0], [2.0], [3.0], [8.0], [9.0], [9.5]], [0, 0, 0, 1, 1, 1]
+    >>> diagnostics.typicality(GaussianNB(keep_sample=True).fit(X, y), [[100.0]])
+    array([0.])
     """
     fitted = _with_density(model, "typicality")
     return _typicality(fitted.classifier, fitted.read(X), fitted.kernels)
@@ -174,8 +197,8 @@ def impute(model: Any, X: Any) -> Any:
     """Return ``X`` with its missing cells filled from p(cell | observed cells of the row).
 
     Means for numbers and counts (rounded in columns that can hold integers only), the most probable value for
-    categories and binary columns. A data frame is returned as one, with all its columns and their types; anything else
-    as an array (sparse if it was). A column without any value in training stays empty.
+    categories and binary columns. Data frames are returned as data frames with the same columns and types; other
+    input as an array (sparse if it was). A column without any value in training stays empty.
 
     Examples
     --------
@@ -225,16 +248,14 @@ def as_linear(model: Any, *, squares: bool = False) -> LinearForm:
 
     ``BernoulliNB``, ``MultinomialNB``, ``ComplementNB``, ``CategoricalNB`` (one input for each value), ``PoissonNB``,
     ``GaussianNB(variance="shared")`` and ``TextNB`` with a plain family have such a form, also with
-    ``calibrate="temperature"`` or ``"platt"`` where that is one temperature for all rows. For other models it is an
-    error that says why.
+    ``calibrate="temperature"`` or ``"platt"`` if that is one temperature for all rows. Other models raise an error.
 
     Parameters
     ----------
     model : estimator or Model
         A fitted model.
     squares : bool, default False
-        Let squares of columns be inputs too: the form of ``GaussianNB`` whose classes have variances of their own,
-        which is quadratic in x.
+        Use squares of columns as inputs too, for ``GaussianNB`` with one variance per class, which is quadratic in x.
 
     Examples
     --------
@@ -242,7 +263,7 @@ def as_linear(model: Any, *, squares: bool = False) -> LinearForm:
     >>> X, y = [[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]
     >>> model = GaussianNB(variance="shared", var_smoothing=0).fit(X, y)
     >>> boundary = diagnostics.as_linear(model).between("high", "low")
-    >>> boundary.weights, boundary.bias                  # 28 x - 140: the classes part at 5
+    >>> boundary.weights, boundary.bias                  # 28 x - 140: the boundary is at 5
     (array([28.]), -140.0)
     """
     fitted, squared = _model_of(model), flag(squares, "squares")
@@ -250,10 +271,10 @@ def as_linear(model: Any, *, squares: bool = False) -> LinearForm:
 
 
 def log_marginal_likelihood(model: Any, *, per_column: bool = False) -> Any:
-    """Return log p(X | y) of the training data, with the parameters integrated out (the log evidence).
+    """Return the log marginal likelihood log p(X | y) of the training data (the log evidence).
 
-    Rows count by their weight. Terms that no parameter changes (the factorials of counts) are left out. The columns of
-    ``MultinomialNB`` share their probability, so theirs, each word against all others, do not add up to the total.
+    The parameters are integrated out over their prior. Constant terms (the factorials of counts) are left out. For
+    ``MultinomialNB``, the numbers per column compare each word with all others and do not add up to the total.
 
     Parameters
     ----------
@@ -276,9 +297,16 @@ def log_marginal_likelihood(model: Any, *, per_column: bool = False) -> Any:
 
 
 def bayes_factors(model: Any) -> Table:
-    """Return the Bayes factor of each column for "it depends on the class" against "it does not".
+    """Return the Bayes factor of each column for dependence on the class against independence.
 
-    ``log_bayes_factor`` above 0 favors a column that depends on the class; above 3 strongly so.
+    A ``log_bayes_factor`` above 0 favors dependence, above 3 strongly.
+
+    Examples
+    --------
+    >>> from candide import BernoulliNB, diagnostics
+    >>> model = BernoulliNB().fit([[1], [1], [1], [0], [0], [0]], ["a", "a", "a", "b", "b", "b"])
+    >>> diagnostics.bayes_factors(model)["log_bayes_factor"].round(2)
+    array([2.17])
     """
     fitted = _with_posterior(model, "bayes_factors")
     return marginal_likelihood.bayes_factors(fitted.classifier, fitted.column_names())
@@ -287,8 +315,22 @@ def bayes_factors(model: Any) -> Table:
 def intervals(model: Any, level: float = 0.95) -> Table:
     """Return ``parameters()`` with equal-tailed credible intervals.
 
-    They hold for the parameters of the naive model, under its prior; where that is none (maximum likelihood, a
-    pseudo-count of 0), under Jeffreys' for shares and rates, and the one of the classical intervals for normals.
+    Without a prior (maximum likelihood, or a pseudo-count of 0), Jeffreys' prior is used for probabilities and rates,
+    and 1/σ² for normals, which gives the classical confidence intervals.
+
+    Parameters
+    ----------
+    model : estimator or Model
+        A fitted model.
+    level : float, default 0.95
+        Probability of the intervals.
+
+    Examples
+    --------
+    >>> from candide import BernoulliNB, diagnostics
+    >>> model = BernoulliNB().fit([[1], [1], [0]], ["a", "a", "b"])
+    >>> diagnostics.intervals(model)["low"].round(3)
+    array([0.292, 0.013])
     """
     fitted = _with_posterior(model, "intervals")
     return marginal_likelihood.intervals(fitted.classifier, fitted.column_names(), level)
@@ -310,9 +352,8 @@ def log_odds(model: Any, X: Any, of: Any = None, against: Any = None) -> LogOdds
     Returns
     -------
     LogOdds
-        ``value`` and ``std``, arrays of shape (n_rows,), of the naive model itself, never calibrated. The deviation
-        says how much the log-odds could differ because the parameters were learned from few rows, not how wrong the
-        naive assumption is.
+        ``value`` and ``std``, arrays of shape (n_rows,), of the naive model, never calibrated. The standard deviation
+        reflects the uncertainty of parameters learned from few rows, not the error of the naive assumption.
     """
     fitted = _with_posterior(model, "log_odds")
     data = fitted.read(X)

@@ -1,21 +1,21 @@
-"""What can go wrong, as a tree.
+"""Exceptions.
 
 ::
 
     CandideError
     ├── InputError (ValueError)      the data, labels or weights cannot be used as they are
-    │   ├── CellTypeError (TypeError) a cell holds what is neither a number nor a text
+    │   ├── CellTypeError (TypeError) a cell is neither a number nor a string
     │   └── SourceError              a file, folder, mailbox or database cannot be read
-    ├── ParameterError (ValueError)  a setting of a model is outside what it allows
+    ├── ParameterError (ValueError)  a parameter has a value that is not allowed
     ├── MergeError (ValueError)      two models cannot be added
     ├── ForgetError (ValueError)     rows cannot be removed, because the model never learned them
-    ├── ModelFileError (ValueError)  a file holds no sound model, or a model holds what no file can
+    ├── ModelFileError (ValueError)  a model file is invalid, or a model cannot be written to a file
     ├── LockTimeout (TimeoutError)   another process did not release a model file in time
-    ├── NotADensity (AttributeError) the model gives scores, not probabilities of the data
-    ├── MissingPackage (ImportError) what was asked for needs a package that is not installed
+    ├── NotADensity (AttributeError) the model has scores, not probabilities of the data
+    ├── MissingPackage (ImportError) an optional package is not installed
     └── NotFitted (ValueError, AttributeError)  the model is not fitted
 
-Every message says what was found, what is allowed, and what to do. An error leaves a fitted model as it was.
+Messages say what was found, what is expected, and what to do. An error leaves a fitted model unchanged.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class InputError(CandideError, ValueError):
 
 
 class CellTypeError(InputError, TypeError):
-    """A cell holds what is neither a number nor a text."""
+    """A cell is neither a number nor a string."""
 
 
 class SourceError(InputError):
@@ -67,7 +67,7 @@ class SourceError(InputError):
 
 
 class ParameterError(CandideError, ValueError):
-    """A setting of a model is outside what it allows."""
+    """A parameter has a value that is not allowed."""
 
 
 class MergeError(CandideError, ValueError):
@@ -79,7 +79,7 @@ class ForgetError(CandideError, ValueError):
 
 
 class ModelFileError(CandideError, ValueError):
-    """A file holds no model that can be trusted, or a model holds something that no file can."""
+    """A model file is invalid, or a model cannot be written to a file."""
 
 
 class LockTimeout(CandideError, TimeoutError):
@@ -87,11 +87,11 @@ class LockTimeout(CandideError, TimeoutError):
 
 
 class NotADensity(CandideError, AttributeError):
-    """The model gives scores, not probabilities of the data."""
+    """The model has scores, not probabilities of the data."""
 
 
 class MissingPackage(CandideError, ImportError):
-    """What was asked for needs a package that is not installed."""
+    """An optional package is not installed."""
 
 
 class NotFitted(CandideError, ValueError, AttributeError):

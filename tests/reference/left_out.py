@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from candide.kernels.layouts import Data, Floats, Positions
-from candide.kernels.tables import Findings, LogSums, NormalTable, refuse
+from candide.kernels.tables import CellFlags, LogSums, NormalTable, refuse
 
 # A count that is this part of the one it is taken from is what rounding left of 0.
 REST = 1e-12
@@ -82,7 +82,7 @@ class LeftOutReference:
 def usable(data: Data, *, counts: bool = False) -> Floats:
     """The cells, unless some are infinite or, among counts, negative."""
     x = data.floats()
-    refuse(data, Findings(bool((x < 0).any()), bool(np.isinf(x).any()), bool(np.isnan(x).any())), counts=counts)
+    refuse(data, CellFlags(bool((x < 0).any()), bool(np.isinf(x).any()), bool(np.isnan(x).any())), counts=counts)
     return x
 
 

@@ -96,5 +96,5 @@ def __getattr__(name: str) -> Any:
 
 def run(arguments: list[str]) -> None:
     """Run the command that the arguments name; without one, show the help of all commands."""
-    asked = arguments[:1]
-    app_of(asked if asked and asked[0] in _COMMANDS else _COMMANDS)()
+    named = arguments[:1]
+    app_of(named if named and named[0] in _COMMANDS else _COMMANDS)()

@@ -139,14 +139,14 @@ class FollowedSource(Source):
 class CheckpointFile:
     """A model file with all training rows that the model holds, and how many rows of the source are in it."""
 
-    def __init__(self, model: Path, source: ArrowSource, spec: Spec, every: float, asked: dict[str, Any]) -> None:
+    def __init__(self, model: Path, source: ArrowSource, spec: Spec, every: float, requested: dict[str, Any]) -> None:
         self.path = model.with_name(f"{model.name}.checkpoint")
         self.every = every
         # A checkpoint is of this source and these settings, or of no use.
         self.made_of: dict[str, Any] = {
             "source": source.fingerprint,
-            "files": [_fingerprint(path) for path in asked.pop("sources") or []],
-            "reading": asked,
+            "files": [_fingerprint(path) for path in requested.pop("sources") or []],
+            "reading": requested,
             "roles": list(source.roles),
             "settings": _settings(spec),
         }

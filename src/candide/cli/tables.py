@@ -84,12 +84,12 @@ class TerminalTable:
         while True:
             natural = self._natural(kept)
             least = [min(wide, self._least(j)) for j, wide in zip(kept, natural, strict=True)]
-            room = width - _GAP * (len(kept) - 1)
+            available = width - _GAP * (len(kept) - 1)
             optional = [j for j in kept if self.columns[j].optional]
-            if sum(least) <= room or not optional:
+            if sum(least) <= available or not optional:
                 break
             kept.remove(optional[-1])
-        left = max(0, room - sum(least))
+        left = max(0, available - sum(least))
         widths = []
         for wide, narrow in zip(natural, least, strict=True):
             more = min(wide - narrow, left)

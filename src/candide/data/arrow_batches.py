@@ -12,7 +12,7 @@ from .column_selection import Roles
 _WIDEST = 256
 
 
-class LabelledCells(NamedTuple):
+class LabeledCells(NamedTuple):
     """Rows that have a label, in the form that ``fit`` takes."""
 
     X: Any
@@ -80,7 +80,7 @@ def cells(batch: Any, roles: Roles) -> Any:
     return pa.Table.from_batches([batch.select(list(roles.columns))])
 
 
-def labelled_cells(batch: Any, roles: Roles) -> LabelledCells:
+def labeled_cells(batch: Any, roles: Roles) -> LabeledCells:
     """The rows of a batch that have a label: no null, and no NaN."""
     import pyarrow.compute as pc
 
@@ -90,7 +90,7 @@ def labelled_cells(batch: Any, roles: Roles) -> LabelledCells:
         batch = batch.filter(pc.invert(missing))
         labels = batch.column(roles.label)
     weight = None if roles.weight is None else batch.column(roles.weight).to_numpy(zero_copy_only=False)
-    return LabelledCells(cells(batch, roles), _as_numpy(labels), weight, batch.num_rows)
+    return LabeledCells(cells(batch, roles), _as_numpy(labels), weight, batch.num_rows)
 
 
 def _as_numpy(labels: Any) -> Any:

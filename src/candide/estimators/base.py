@@ -1,4 +1,4 @@
-"""What all estimators add to scikit-learn's interface: evaluation, explanations, the report, files and exports."""
+"""Base class of the estimators: evaluation, explanations, the report, files and exports."""
 
 from __future__ import annotations
 
@@ -28,14 +28,18 @@ class BaseNB(ModelEstimator):
     # Evaluating.
 
     def evaluate(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Evaluation:
-        """Compute accuracy, log-loss, calibration and more on rows that the model should not have learned from.
+        """Compute accuracy, log-loss, calibration and other metrics on labeled rows that were not used for training.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in ``fit``; chunks too, of which few are in memory at once.
+            As in ``fit``, including iterators of chunks.
         groups : array of shape (n_rows,), optional
-            Rows of one group are one observation in the standard errors.
+            Rows of one group count as one observation in the standard errors.
+
+        Returns
+        -------
+        Evaluation
 
         Examples
         --------
@@ -54,24 +58,23 @@ class BaseNB(ModelEstimator):
         class_prior: Literal["removed", "fixed"] = "removed",
         groups: Any = None,
     ) -> Floats:
-        """Return log probabilities of training rows, each by the model that has not seen it: exact, without a refit.
+        """Return exact leave-one-out log probabilities of training rows, without refitting.
 
         Parameters
         ----------
         X, y, sample_weight
             Rows that the model was trained on, all or some, with their weights.
         class_prior : {"removed", "fixed"}
-            Whether the row is left out of the class prior too. "fixed" is for choosing between models: with "removed",
-            a model that knows nothing is wrong about every row of balanced classes. Stacking has biases of its own for
-            the classes, which stay either way.
+            Whether the row is left out of the class prior too. Use "fixed" to compare models: with "removed", an
+            uninformative model gets every row of balanced classes wrong. Class biases of the stacking always stay.
         groups : array of shape (n_rows,), optional
             Rows of one group are left out together, as in ``cross_val_log_proba``.
 
         Returns
         -------
         array of shape (n_rows, n_classes)
-            As ``predict_log_proba`` of a model refitted without the row. The variance floor, pseudo-counts and priors
-            chosen from data, known categories and the calibration stay as they are.
+            Equal to ``predict_log_proba`` of a model refitted without the row, with the variance floor, chosen
+            pseudo-counts and priors, known categories and the calibration held fixed.
 
         Examples
         --------
@@ -93,35 +96,39 @@ class BaseNB(ModelEstimator):
         sample_weight: Any = None,
         class_prior: Literal["removed", "fixed"] = "removed",
     ) -> Floats:
-        """Return log probabilities of training rows, each fold by the model that has not seen the fold.
+        """Return cross-validated log probabilities of training rows, without refitting the counts.
 
         Parameters
         ----------
         groups : array of shape (n_rows,), optional
-            Each group is a fold: threads, patients, duplicates. Stacking, which is fitted again for each fold, leaves
-            out groups in five parts, where there are more than ten.
+            Each group is a fold, for example the visits of one patient. With stacking, which is refitted for each
+            fold, more than ten groups are combined into five folds.
         n_folds : int, optional
             Without groups: the number of folds of consecutive rows; 5 by default.
         X, y, sample_weight, class_prior
             As in ``leave_one_out``.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
         """
         return self._fitted(X).cross_val_log_proba(X, y, groups, n_folds, sample_weight, class_prior)
 
     @property
     def loo_(self) -> Evaluation:
-        """Leave-one-out accuracy, log-loss and calibration of this model, estimated without a test set.
+        """Leave-one-out accuracy, log-loss and calibration, estimated without a test set.
 
-        Training rows are scored with themselves left out; what was chosen or fitted on such scores is fitted again
-        without a fifth of the rows, and scored on it. ``loo_.optimistic`` is the figure without that.
+        Each training row is scored with itself left out. Choices, stacking weights and calibration are cross-fitted in
+        five folds. ``loo_.optimistic`` has the metrics without cross-fitting.
         """
         return self._fitted().loo
 
     @property
     def staleness_(self) -> float:
-        """The weight learned and forgotten since the last refit, as a share of the weight at that refit.
+        """Weight learned and forgotten since the last refit, as a share of the weight at that refit.
 
-        0.0 after ``fit`` and ``refit``, and for models in which nothing is estimated from rows left out. Above 0.1
-        only where no training rows are kept to refit on.
+        0.0 after ``fit`` and ``refit``, and for models without stacking, calibration and other choices. Above 0.1 only
+        if no training rows are kept to refit on.
         """
         return self._fitted().staleness
 
@@ -132,20 +139,20 @@ class BaseNB(ModelEstimator):
     @overload
     def explain(self, X: Any, style: Literal["fractions"]) -> list[Fractions]: ...
     def explain(self, X: Any, style: Literal["terms", "fractions"] = "terms") -> Explanations | list[Fractions]:
-        """Return what each prediction is the sum of: the prior, every cell or token, stacking, the calibration.
+        """Explain predictions: the contributions of the prior and of each cell or token, which add up to the score.
 
         Parameters
         ----------
         X
             Rows, as in ``predict``.
         style : {"terms", "fractions"}
-            Sums of logarithms; or, of models that count, products of fractions as one writes them by hand.
+            Sums of logarithms; or products of fractions, as in a calculation by hand, for models of counts.
 
         Returns
         -------
         Explanations
-            One ``Explanation`` for each row. Its ``terms`` add up to the model's log probabilities; ``evidence()``
-            sorts them by what they contribute to the predicted class against the runner-up, in bits. Or as many
+            One ``Explanation`` per row. Its ``terms`` add up to the log probabilities; ``contributions()`` sorts them
+            by their contribution to the predicted class against the second, in bits. With "fractions", a list of
             ``Fractions``.
 
         Examples
@@ -163,19 +170,19 @@ class BaseNB(ModelEstimator):
         return explain_rows(self._fitted(X), X, style)
 
     def what_if(self, X: Any, to: Any = None, most: int = 5) -> list[WhatIf]:
-        """Return the smallest changes of each row after which the prediction would be another.
+        """Return the smallest changes of each row that would change the prediction.
 
-        Single cells first: of numbers the least change that is enough, of categories another value, of texts a word
-        less. Where none is enough, several together, those that help most.
+        Single cells are tried first: the smallest change of a number, another category, a text without one word. If no
+        single change is enough, several are combined.
 
         Parameters
         ----------
         X
             Rows, as in ``predict``.
         to : label, optional
-            The class that is wanted; any other than the predicted one if left out.
+            The wanted class; by default any other than the predicted one.
         most : int, default 5
-            The number of changes to return.
+            Maximum number of changes to return.
 
         Examples
         --------
@@ -190,7 +197,7 @@ class BaseNB(ModelEstimator):
         return minimal_changes(self._fitted(X), X, to, whole_number(most, "most"))
 
     def parameters(self) -> Table:
-        """Return the parameters of p(x | class), one a row, with the counts behind them."""
+        """Return a table of the parameters of p(x | class), one per row, with their counts."""
         return self._fitted().parameters()
 
     def report(
@@ -203,26 +210,26 @@ class BaseNB(ModelEstimator):
         title: str | None = None,
         notes: dict[str, str] | None = None,
     ) -> ModelReport:
-        """Write an HTML report: what the model is, its estimated accuracy, what it uses, and warnings.
+        """Write an HTML report: description, estimated accuracy, important features, example rows and warnings.
 
-        One file without scripts, which needs no other file and no network; light, dark and for paper.
+        The report is one file without scripts that needs no network.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where to write; the usual ending is ``.html``. Without it nothing is written.
+            The file to write, usually with the extension ``.html``. By default nothing is written.
         X, y, sample_weight
-            Rows with labels, as in ``evaluate``, which the model should not have learned from: they are evaluated too.
-            Where the model keeps no training rows, examples come from them.
+            Rows with labels that were not used for training; their evaluation is added. If the model keeps no training
+            rows, examples come from these.
         title : str, optional
-            Of the page; by default the name of the class.
+            Title of the page; by default the name of the class.
         notes : dict of str to str, optional
             Notes on how the model was trained.
 
         Returns
         -------
         ModelReport
-            All that the page says: ``as_dict()`` as numbers, ``html()`` as the page.
+            The contents: ``as_dict()`` as numbers, ``html()`` as the page.
 
         Examples
         --------
@@ -243,14 +250,14 @@ class BaseNB(ModelEstimator):
     # Saving and exporting.
 
     def save(self, path: str | os.PathLike[str], sample: bool = False) -> None:
-        """Write the model to a file, which ``candide.load`` reads.
+        """Save the model to a file, which ``candide.load`` reads.
 
-        The file is written under another name and renamed: whatever happens, there is the old file or the new one.
+        The file is replaced atomically: after a failure the old file is still there.
 
         Parameters
         ----------
         path : str or Path
-            Where to write; the usual ending is ``.candide``.
+            The file to write, usually with the extension ``.candide``.
         sample : bool, default False
             Whether the training rows that the model keeps are written. Without them a later ``partial_fit`` or
             ``merge`` goes on with the weights and the calibration that the model has; with them these are fitted
@@ -273,14 +280,14 @@ class BaseNB(ModelEstimator):
         save_model(self._for_file(), path, rows=sample)
 
     def to_json(self, sample: bool = False) -> str:
-        """Return the model as one JSON document, exact to the last digit, which ``candide.from_json`` reads.
+        """Return the model as a JSON document, exact to the last digit, which ``candide.from_json`` reads.
 
-        It is what ``candide dump`` writes: the content of a model file, in lines that can be read and diffed.
+        ``candide dump`` writes the same: the contents of a model file, one item per line, for reading and comparing.
 
         Parameters
         ----------
         sample : bool, default False
-            Whether training rows are part of it, as in ``save``.
+            Whether to include training rows, as in ``save``.
 
         Examples
         --------
@@ -330,10 +337,10 @@ class BaseNB(ModelEstimator):
         return to_onnx(model.classifier, model.column_names(), self._given_names(), path)
 
     def to_sklearn(self) -> Any:
-        """Return the fitted estimator of scikit-learn that has learned the same and predicts the same.
+        """Return a fitted scikit-learn estimator with the same counts and predictions.
 
         For ``GaussianNB``, ``BernoulliNB``, ``CategoricalNB`` (of codes), ``MultinomialNB`` and ``ComplementNB``. What
-        scikit-learn's class does not support, such as a calibration, is refused by name. ``candide.from_sklearn`` is
+        the scikit-learn class does not support, such as calibration, is an error. ``candide.from_sklearn`` is
         the inverse.
 
         Examples

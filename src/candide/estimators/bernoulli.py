@@ -13,28 +13,27 @@ from .from_counts import given_model, presences, read_table, ready_model
 
 
 class BernoulliNB(BaseNB):
-    """Naive Bayes for columns that are on or off; absence counts as evidence too.
+    """Bernoulli naive Bayes, for binary features; absence of a feature counts too.
 
-    A drop-in for ``sklearn.naive_bayes.BernoulliNB``. Both probabilities come from their own counts, so none is lost to
-    rounding; NaN is a missing value and is ignored cell by cell.
+    A drop-in replacement for ``sklearn.naive_bayes.BernoulliNB``. Missing values (NaN) are ignored cell by cell.
 
     Parameters
     ----------
     binarize : float or None, default 0.0
-        A column is on where its value lies above. None: the values are 0 or 1 already (or shares in between).
+        Values above this threshold are 1, others 0. None: the values are between 0 and 1 already.
     alpha, force_alpha, fit_prior, class_prior, class_weight, estimate,
     calibrate, compute_loo, keep_sample, unlabeled, n_threads
-        As in ``MultinomialNB``; ``alpha`` is added to both outcomes, and chosen for each column by itself. The
-        predictive is the mean.
+        As in ``MultinomialNB``; ``alpha`` is added to both outcomes, and chosen separately for each column. The
+        posterior predictive equals the mean.
     parameter_prior : Beta, or a list or dict with one per column, optional
-        What is believed about φ before data, in place of ``alpha``.
+        Prior of φ, instead of ``alpha``.
 
     Attributes
     ----------
     feature_count_ : array of shape (n_classes, n_features)
-        Weight of the rows in which the column is on.
+        Weight of the rows in which the column is 1.
     feature_log_prob_ : array of shape (n_classes, n_features)
-        log φ, the log probability that the column is on; made when asked for.
+        log φ, the log probability that the column is 1.
     prior_, loo_, staleness_
         As in ``MultinomialNB``.
 
@@ -88,18 +87,18 @@ class BernoulliNB(BaseNB):
     def from_parameters(
         cls, probability: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
     ) -> Self:
-        """A model with given φ.
+        """Return a model with given probabilities φ.
 
         Parameters
         ----------
         probability : array of shape (n_classes, n_features)
-            The probability that a column is on.
+            Probability that a column is 1.
         classes, class_prior, feature_names
             As in ``MultinomialNB.from_parameters``.
 
         Examples
         --------
-        A test finds 99 of 100 ill people, and 5 of 100 healthy ones; one person in a thousand is ill:
+        A test is positive for 99 of 100 ill and for 5 of 100 healthy people; one person in a thousand is ill:
 
         >>> test = BernoulliNB.from_parameters(
         ...     [[0.99], [0.05]], classes=["ill", "well"], class_prior=[0.001, 0.999], feature_names=["test"]
@@ -123,14 +122,14 @@ class BernoulliNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """The model that rows with these counts would give.
+        """Return the model of rows with these counts.
 
         Parameters
         ----------
         count : array of shape (n_classes, n_features)
-            In how many rows of each class a column is on.
+            Number of rows of each class in which a column is 1.
         class_count : array of shape (n_classes,)
-            How many rows each class has.
+            Number of rows of each class.
         classes, class_prior, feature_names, **settings
             As in ``MultinomialNB.from_counts``.
 

@@ -15,39 +15,40 @@ from .model_estimator import read_only
 
 
 class CategoricalNB(BaseNB):
-    """Naive Bayes for columns that take one of several values: codes, texts, booleans, categoricals, mixed.
+    """Categorical naive Bayes, for columns of categories: strings, booleans, codes or categoricals.
 
-    A drop-in for ``sklearn.naive_bayes.CategoricalNB`` on whole-number codes. Missing values are ignored cell by cell.
+    A drop-in replacement for ``sklearn.naive_bayes.CategoricalNB`` on integer codes. Missing values are ignored cell by
+    cell.
 
     Parameters
     ----------
     min_categories : int or array of shape (n_features,), optional
-        At least so many values per column.
+        Minimum number of categories per column.
     categories : {"range", "seen"}, default "range"
-        How many values a column of whole-number codes has: its largest code + 1 (as scikit-learn has it), or as many as
-        were seen (as the textbook has it). Columns of texts and other values always have those seen.
+        Number of categories of a column of integer codes: the largest code + 1, as in scikit-learn, or the number of
+        codes that occurred. Columns of strings and other values always use those that occurred.
     unseen : {"ignore", "smooth", "error"}, default "ignore"
-        What a value does that has no share of its own: nothing, so that the other columns decide; count as one more
-        value, for which a cell is reserved; or stop. Only "smooth" changes the other shares.
+        What to do with a category that did not occur in training: ignore the cell; treat it as one more category, for
+        which smoothing reserves a probability; or raise an error.
     alpha : float, array, "evidence" or "loo", default 1.0
-        Pseudo-count per value: one number, one per column, or one per class and column; or chosen by the data for each
-        column by itself.
+        Pseudo-count per category: one number, one per column, or one per class and column; or chosen for each column
+        by marginal likelihood or leave-one-out.
     parameter_prior : Dirichlet, or a list or dict with one per column, optional
-        What is believed about θ before data, in place of ``alpha``. An array in it has one pseudo-count per value.
+        Prior of θ, instead of ``alpha``. An array in it has one pseudo-count per category.
     force_alpha, fit_prior, class_prior, class_weight, estimate,
     calibrate, compute_loo, keep_sample, unlabeled, n_threads
-        As in ``MultinomialNB``. The predictive is the mean.
+        As in ``MultinomialNB``. The posterior predictive equals the mean.
 
     Attributes
     ----------
     n_categories_ : array of shape (n_features,)
-        How many values each column has.
+        Number of categories of each column.
     categories_ : list of arrays
-        The values of each column, in the order of the two lists below.
+        The categories of each column, in the order of the arrays below.
     category_count_, feature_log_prob_ : lists of arrays of shape (n_classes, n_categories)
-        Counts and log θ; made when asked for.
+        Counts and log θ.
     prior_, loo_, staleness_
-        As in ``MultinomialNB``; ``prior_`` is a tuple where columns have priors of their own.
+        As in ``MultinomialNB``; ``prior_`` is a tuple if columns have different priors.
 
     Examples
     --------
@@ -108,15 +109,15 @@ class CategoricalNB(BaseNB):
         class_prior: Any = None,
         feature_names: Any = None,
     ) -> Self:
-        """A model with given θ.
+        """Return a model with given probabilities θ.
 
         Parameters
         ----------
         tables : list of arrays of shape (n_classes, n_categories)
-            For each column, the probabilities of its values in each class; rows sum to 1.
+            For each column, the probabilities of its categories in each class; rows sum to 1.
         categories : list of lists, optional
-            For each column, its values in the order of its table; by default those that data frames name, or the
-            codes 0, 1, …
+            For each column, its categories in the order of its table; by default the column names of data frames, or
+            the codes 0, 1, …
         classes, class_prior, feature_names
             As in ``MultinomialNB.from_parameters``.
 
@@ -144,18 +145,17 @@ class CategoricalNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """The model that rows with these counts would give.
+        """Return the model of rows with these counts.
 
         Parameters
         ----------
         tables : list of arrays of shape (n_classes, n_categories)
-            For each column, how many rows of each class have each of its values.
+            For each column, the number of rows of each class with each of its categories.
         class_count : array of shape (n_classes,), optional
-            How many rows each class has, should there be missing values in every column; by default the sum of the
-            table where it is largest.
+            Number of rows of each class, needed if every column has missing values; by default the largest sum of a
+            table.
         categories : list of lists, optional
-            As in ``from_parameters``. A value that nobody saw takes part in the smoothing; values that are not listed
-            do not, also among codes.
+            As in ``from_parameters``. Listed categories with a count of 0 take part in smoothing, others do not.
         classes, class_prior, feature_names, **settings
             As in ``MultinomialNB.from_counts``.
 
@@ -172,31 +172,31 @@ class CategoricalNB(BaseNB):
             settings["parameter_prior"] = _in_value_order(priors, orders)
         settings["categories"] = "range" if categories is None else "seen"
         if not statistics.count.any(axis=0).all():
-            # So that the smoothing does not change when rows are forgotten, and with them values that nobody saw.
+            # So that the smoothing does not change when rows are forgotten, and with them categories with a count of 0.
             settings.setdefault("min_categories", np.diff(statistics.offsets))
         return ready_model(cls, statistics, (), classes, class_prior, feature_names, settings)
 
     @property
     def n_categories_(self) -> Array:
-        """How many values each column has."""
+        """Number of categories of each column."""
         family, statistics = self._parts()
         return np.asarray(family.n_values(statistics))
 
     @property
     def categories_(self) -> list[Array]:
-        """The values of each column that have a share."""
+        """Categories of each column."""
         family, statistics = self._parts()
         return [read_only(values) for values in family.values(statistics)]
 
     @property
     def category_count_(self) -> list[Floats]:
-        """Weight of each value in each class, one table per column."""
+        """Weight of each category in each class, one array per column."""
         family, statistics = self._parts()
         return list(family.full_counts(statistics))
 
     @property
     def feature_log_prob_(self) -> list[Floats]:
-        """log θ of each value in each class, one table per column."""
+        """log θ of each category in each class, one array per column."""
         family, statistics = self._parts()
         return list(family.full_log_shares(statistics))
 

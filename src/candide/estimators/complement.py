@@ -14,20 +14,20 @@ from .from_counts import given_model, read_probabilities, ready_model, sums
 
 
 class ComplementNB(BaseNB):
-    """Rennie's complement naive Bayes: a class wins where the other classes explain the row badly.
+    """Complement naive Bayes, for word counts with imbalanced classes.
 
-    Suits texts with unequal classes. A drop-in for ``sklearn.naive_bayes.ComplementNB``. Its scores are not log
-    probabilities of the data, so it has no ``sample``, and ``candide.diagnostics`` refuses it where a density is
-    needed; ``predict_proba`` is the softmax of the scores, which ``calibrate`` makes probabilities. As in scikit-learn,
-    the class prior enters only if there is a single class; ``class_weight`` adds the logarithm of the weight to the
-    score.
+    A drop-in replacement for ``sklearn.naive_bayes.ComplementNB``. A class is scored by how badly the other classes
+    explain the row. Scores are not log probabilities of the data, so there is no ``sample`` and no density in
+    ``candide.diagnostics``; ``predict_proba`` is the softmax of the scores, and ``calibrate`` turns them into
+    probabilities. As in scikit-learn, the class prior has no effect unless there is a single class; ``class_weight``
+    adds the logarithm of the weight to the score.
 
     Parameters
     ----------
     norm : bool, default False
-        Divide each class's weights by their sum.
+        Divide the weights of each class by their sum.
     alpha, estimate
-        As in ``MultinomialNB``, but for what needs a density: "evidence" and "predictive".
+        As in ``MultinomialNB``, except "evidence" and "predictive", which need a density.
     force_alpha, fit_prior, class_prior, class_weight, parameter_prior,
     calibrate, compute_loo, keep_sample, unlabeled, n_threads
         As in ``MultinomialNB``.
@@ -35,9 +35,9 @@ class ComplementNB(BaseNB):
     Attributes
     ----------
     feature_count_, feature_all_ : arrays
-        Weighted sums of the columns, per class and over all classes.
+        Weighted sum of each column, per class and over all classes.
     feature_log_prob_ : array of shape (n_classes, n_features)
-        The weights, under the name they have in scikit-learn.
+        The weights, under the name used by scikit-learn.
     prior_, loo_, staleness_
         As in ``MultinomialNB``.
 
@@ -88,7 +88,7 @@ class ComplementNB(BaseNB):
     def from_parameters(
         cls, probability: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
     ) -> Self:
-        """A model whose classes have given shares of the columns. In a complement all other classes count alike.
+        """Return a model whose classes have given shares of the columns; in a complement, all classes count equally.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class ComplementNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """The model that rows with these counts would give.
+        """Return the model of rows with these counts.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class ComplementNB(BaseNB):
 
     @property
     def sample(self) -> NoReturn:
-        """Not available: complement scores are no density of the row."""
+        """Not available, because complement scores are not a density."""
         raise NotADensity(
             "ComplementNB has no sample: its scores compare a row with the other classes and are no log probability "
             "of the row; use MultinomialNB for a density"

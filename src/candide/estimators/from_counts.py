@@ -237,7 +237,7 @@ def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0
     if len(empty):
         raise InputError(
             f"row {empty[0]} of mean and variance tells of rows, and its class_count is 0; give the class rows, or "
-            "zeros for what nobody measured"
+            "zeros where nothing was measured"
         )
     divisor = rows - ddof
     odd = np.flatnonzero((divisor <= 0) & (rows > 0) & spread.any(axis=1))

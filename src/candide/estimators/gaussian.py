@@ -13,34 +13,34 @@ from .model_estimator import read_only
 
 
 class GaussianNB(BaseNB):
-    """Naive Bayes for measurements: in every class each column follows a normal distribution of its own.
+    """Gaussian naive Bayes, for measurements: each column is normal within each class.
 
-    A drop-in for ``sklearn.naive_bayes.GaussianNB`` that also takes missing values and sparse matrices, and whose
-    variance floor does not depend on the order or the chunks of the rows.
+    A drop-in replacement for ``sklearn.naive_bayes.GaussianNB`` that also accepts missing values and sparse matrices,
+    and whose variance floor does not depend on the order of the rows or on batches.
 
     Parameters
     ----------
     priors : array of shape (n_classes,), dict, "smoothed", "uniform" or Dirichlet, optional
-        Probabilities of the classes in sorted order or by label, or how to find them. By default their shares of the
-        rows.
+        Class probabilities, in the order of ``classes_`` or by label, or how to estimate them. By default the class
+        frequencies.
     var_smoothing : float, optional
-        This share of the largest variance of all columns is added to every variance. By default 1e-9, and 0 with
-        ``estimate="mle"``; 0 is the exact maximum likelihood.
+        Share of the largest column variance that is added to every variance. By default 1e-9, and 0 with
+        ``estimate="mle"``; 0 is exact maximum likelihood.
     ddof : float, default 0
-        Subtracted from the number of rows that the variance divides by; 1 makes it unbiased.
+        The variance divides by the number of rows minus ``ddof``; 1 makes it unbiased.
     variance : {"class", "shared"}, default "class"
-        A variance for each class, or one for all, which makes the log-odds linear.
+        One variance per class, or one for all classes, which makes the log-odds linear.
     class_weight : dict, "balanced" or None
-        Factors on the class prior; "balanced" makes it uniform.
+        Factors that multiply the class prior; "balanced" makes it uniform.
     estimate : {"mean", "map", "mle", "predictive"}, optional
-        What becomes of the posterior of mean and variance: its mean, its mode, maximum likelihood (no prior and, unless
-        ``var_smoothing`` is given, no floor), or Student's t. By default maximum likelihood with the floor, or the mean
-        if there is a ``parameter_prior``.
+        Estimate of mean and variance: posterior mean, posterior mode, maximum likelihood (no prior and, unless
+        ``var_smoothing`` is given, no floor), or the posterior predictive (Student's t). By default maximum likelihood
+        with the floor, or the posterior mean if there is a ``parameter_prior``.
     parameter_prior : NormalInverseGamma or Normal, or a list or dict with one per column, optional
-        What is believed about mean and variance before data. By default a weak prior around each column's overall mean
-        and variance, where ``estimate`` needs one.
+        Prior of mean and variance. If ``estimate`` needs one, the default is a weak prior around the overall mean and
+        variance of each column.
     calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
-        Correct the probabilities by what rows that are left out teach.
+        Calibrate the probabilities on training rows, each scored with itself left out.
     compute_loo : bool, optional
         Whether ``loo_`` is available: leave-one-out figures of the model, without a test set. By default it is while
         the model keeps training rows. True keeps what it needs, or with ``keep_sample=False`` computes it in ``fit``.
@@ -48,10 +48,10 @@ class GaussianNB(BaseNB):
         Whether training rows stay in the model for what looks at them again. By default they do if something needs
         them; False throws them away after ``fit``.
     unlabeled : {"drop", "error"}, default "drop"
-        What becomes of rows whose label is None, NaN or a null, wherever rows come from: they are left out, with one
-        warning that counts them, or they are an error. Rows of which none has a label are an error.
+        What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
+        error. At least one row must have a label.
     n_threads : int, optional
-        Threads to use; by default ``CANDIDE_NUM_THREADS`` or all cores. Results do not depend on it.
+        Number of threads; by default ``CANDIDE_NUM_THREADS``, else all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -62,9 +62,9 @@ class GaussianNB(BaseNB):
     epsilon_ : float
         The floor.
     prior_ : NormalInverseGamma, Normal or None
-        What was believed before data, be it given or taken from the columns; None by maximum likelihood.
+        The prior, given or estimated from the columns; None for maximum likelihood.
     loo_ : Evaluation
-        Accuracy, log-loss and calibration on rows left out (``compute_loo``).
+        Leave-one-out accuracy, log-loss and calibration (``compute_loo``).
     staleness_ : float
         The weight learned and forgotten since the calibration was fitted, as a share of the weight it was fitted on.
 
@@ -115,18 +115,18 @@ class GaussianNB(BaseNB):
     def from_parameters(
         cls, mean: Any, variance: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
     ) -> Self:
-        """A model with given means and variances, without a floor.
+        """Return a model with given means and variances, without a floor.
 
         Parameters
         ----------
         mean, variance : arrays of shape (n_classes, n_features)
-            μ and σ² of each column in each class. Without variance, all mass lies in one point.
+            μ and σ² of each column in each class. A variance of 0 is a point mass.
         classes, class_prior, feature_names
             As in ``MultinomialNB.from_parameters``.
 
         Examples
         --------
-        Two classes with equal variances part half-way between their means:
+        With equal variances, the decision boundary is halfway between the means:
 
         >>> model = GaussianNB.from_parameters([[0.0], [2.0]], [[1.0], [1.0]])
         >>> model.predict_proba([[1.0]])
@@ -149,17 +149,17 @@ class GaussianNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """The model that rows with these means and variances, given by position, would give.
+        """Return the model of rows with these means and variances.
 
         Parameters
         ----------
         class_count : array of shape (n_classes,)
-            How many rows each class has.
+            Number of rows of each class.
         mean, variance : arrays of shape (n_classes, n_features)
-            Of these rows.
+            Mean and variance of each column in each class.
         ddof : float, default 0
-            The given variances are sums of squares divided by rows less ``ddof``: 1 for the unbiased ones. The model
-            divides alike, unless ``estimate`` or ``parameter_prior`` says that a prior does that work.
+            Divisor of the given variances: number of rows minus ``ddof``; 1 if they are unbiased. The model uses the
+            same divisor, unless it has a prior.
         classes, class_prior, feature_names, **settings
             As in ``MultinomialNB.from_counts``.
 
@@ -187,7 +187,7 @@ class GaussianNB(BaseNB):
 
     @property
     def epsilon_(self) -> float:
-        """What was added to every variance."""
+        """The variance floor, which is added to every variance."""
         model = self._fitted().classifier
         family: Any = model.family
         return float(family.floor(model.state.statistics))

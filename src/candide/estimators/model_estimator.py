@@ -47,9 +47,9 @@ def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier of scikit-learn that holds the constructor parameters and, once fitted, a ``Model`` in ``model_``.
+    """A scikit-learn classifier that holds the constructor parameters and, once fitted, a ``Model`` in ``model_``.
 
-    An error in a method that learns leaves the estimator as it was.
+    An error in a method that learns leaves the estimator unchanged.
     """
 
     model_: Model
@@ -87,9 +87,9 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn further rows. Any sequence of calls, then ``refit``, gives the model that ``fit`` gives on all rows.
+        """Learn more rows. Any sequence of calls followed by ``refit`` gives the same model as one ``fit`` on all rows.
 
-        Counts change at once. What is estimated from rows left out is fitted again here once a tenth of the weight
+        Counts change at once. Stacking weights, calibration and other choices are refitted once a tenth of the weight
         has changed (``staleness_``).
 
         Parameters
@@ -97,8 +97,8 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         X, y, sample_weight, groups
             As in ``fit``.
         classes : array, optional
-            All classes there will be. Without it, new classes are added as they appear; with it, in the first call,
-            any other label is an error.
+            All classes, in the first call. Any other label is then an error. By default new classes are added as they
+            appear.
         """
         spec, source = self._spec(), open_source(X, _labels(y), sample_weight, groups)
         if not self.__sklearn_is_fitted__():
@@ -114,9 +114,14 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def merge(self, other: Self) -> Self:
-        """Add what another model has learned, as if this one had learned those rows too. Changes this model.
+        """Add the rows that another model has learned, as if this one had learned them too. Changes this model.
 
-        Classes and categories that differ are aligned. Returns ``self``; ``candide.merge`` changes no model.
+        Classes and categories are aligned by label. ``candide.merge`` returns a new model instead.
+
+        Parameters
+        ----------
+        other : estimator
+            A fitted estimator of the same class.
         """
         check_is_fitted(self)
         if not isinstance(other, ModelEstimator) or type(other).__name__ != type(self).__name__:
@@ -130,15 +135,15 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def forget(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Remove rows that were learned, as if they had never been seen. Changes this model.
+        """Remove rows, as if the model had never learned them. Changes this model.
 
-        They are removed from the counts and from the rows kept at once, and from what was estimated from many rows
-        with the next ``refit``.
+        Rows are removed at once from the counts and from the kept training rows, and with the next ``refit`` from
+        stacking weights, calibration and other choices.
 
-        Exact for counts; means and variances to rounding. A removal that would make a count negative is refused as a
-        whole. Where training rows are kept (``keep_sample=True``), so is a row that is not among them although its
-        hash says that it would be; else rows that were never learned but fit into the counts are not detected. After
-        ``discount``, pass the rows' discounted weight. ``groups`` distinguish equal rows, and may be left out.
+        Exact for counts, and up to rounding for means and variances. If a count would become negative, nothing is
+        removed and a ``ForgetError`` is raised. Rows that were never learned are mostly detected if training rows are
+        kept (``keep_sample=True``); otherwise only if their counts do not fit. After ``discount``, pass the discounted
+        weights. ``groups`` distinguish equal rows, and are optional.
         """
         check_is_fitted(self)
         self._check_names(X)
@@ -148,17 +153,17 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def discount(self, factor: float) -> Self:
-        """Multiply the weight of everything learned so far by ``factor`` (0 to 1), so that newer rows count more."""
+        """Multiply the weight of all rows learned so far by ``factor`` (0 to 1), so that newer rows count more."""
         check_is_fitted(self)
         self.model_ = self.model_.discount(factor)
         return self
 
     def refit(self) -> Self:
-        """Estimate again, with the parameters of now, what is estimated from the training rows kept.
+        """Refit column models, stacking weights, calibration and refinement on the kept training rows.
 
-        These are column models, stacking weights, calibration and refinement. ``fit`` ends with this. ``partial_fit``,
-        ``forget`` and ``merge`` do it once a tenth of the weight has changed; until then they update the counts alone.
-        After ``refit`` the model is the one that a single ``fit`` on the same rows gives.
+        ``fit`` includes this. ``partial_fit``, ``forget`` and ``merge`` do it once a tenth of the weight has changed;
+        until then they update only the counts. After ``refit`` the model equals one ``fit`` on the same rows, with the
+        current constructor parameters.
         """
         check_is_fitted(self)
         self.model_ = self.model_.refit(self._spec())
@@ -167,7 +172,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     # Predicting.
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable class of each row; the first in order among equals."""
+        """Return the most probable class of each row; the first in sorted order if there are ties."""
         return predict(self._fitted(X), "predict", open_source(X))
 
     def predict_proba(self, X: Any) -> Any:
@@ -183,7 +188,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         return self._fitted(X).predict_joint_log_proba(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of rows that are predicted right; for a source of ``candide.read``, without ``y``."""
+        """Return the accuracy on rows ``X`` with labels ``y``; for a source of ``candide.read``, without ``y``."""
         model = self._fitted(X)
         if is_elsewhere(X):
             return score(model, open_source(X, y, sample_weight))
@@ -196,18 +201,17 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             raise InputError(f"{error}; pass labels like those of classes_, one for each row") from None
 
     def decide(self, X: Any, costs: Any = None, abstain: float | None = None, unsure: Any = "unsure") -> Array:
-        """Return the decision of least expected cost for each row, or ``unsure``.
+        """Return the decision with the lowest expected cost for each row, or ``unsure``.
 
         Parameters
         ----------
         costs : array of shape (n_classes, n_classes) or dict, optional
-            ``costs[i, j]`` is the cost of deciding for class ``j`` where class ``i`` is true, in the order of
-            ``classes_``; or ``{(true, decision): cost}``, where other mistakes cost 1. By default every mistake
-            costs 1.
+            ``costs[i, j]`` is the cost of deciding for class ``j`` if class ``i`` is true, in the order of
+            ``classes_``; or ``{(true, decision): cost}``, where other errors cost 1. By default every error costs 1.
         abstain : float, optional
-            Without ``costs``: the least probability of a decision. With ``costs``: the cost of no decision.
+            Without ``costs``: the minimum probability of a decision. With ``costs``: the cost of no decision.
         unsure : label, default "unsure"
-            What is returned for no decision.
+            Returned for rows without a decision.
 
         Examples
         --------
@@ -215,57 +219,61 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1], [0, 0]], ["spam", "spam", "ham", "ham"])
         >>> model.decide([[1, 0], [0, 1]], abstain=0.9).tolist()
         ['unsure', 'unsure']
-        >>> model.decide([[1, 0]], costs={("ham", "spam"): 10}).tolist()        # a lost message is worse than an ad
+        >>> model.decide([[1, 0]], costs={("ham", "spam"): 10}).tolist()  # a lost message is worse
         ['ham']
         """
         return self._fitted(X).decide(X, costs, abstain, unsure)
 
     def predict_set(self, X: Any, coverage: float = 0.9, by_class: bool = False) -> Array:
-        """Return sets of classes that hold the true class in about ``coverage`` of all rows (conformal prediction).
+        """Return sets of classes that contain the true class for about ``coverage`` of all rows (conformal prediction).
 
-        Thresholds come from training rows, each scored by a model that has not seen it. The coverage is approximate,
-        and holds for rows like those of training. Needs training rows (``keep_sample=True``).
+        Thresholds come from leave-one-out scores of training rows. The coverage is approximate, and holds for rows from
+        the same distribution. Needs training rows (``keep_sample=True``).
 
         Parameters
         ----------
         coverage : float, default 0.9
-            The share of rows whose set holds the true class.
+            The share of rows whose set contains the true class.
         by_class : bool, default False
-            Make it hold for the rows of each class, not only overall.
+            Make the coverage hold within each class, not only overall.
 
         Returns
         -------
         bool array of shape (n_rows, n_classes)
-            In the order of ``classes_``; the most probable class is always in.
+            In the order of ``classes_``; the most probable class is always included.
         """
         return self._fitted(X).predict_set(X, coverage, by_class)
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
-        """Draw ``n`` rows from the model: ``(X, y)``."""
+        """Draw ``n`` rows from the model and return ``(X, y)``."""
         return self._fitted().sample(n, random_state)
 
     def with_class_prior(self, class_prior: Any) -> Self:
-        """Return a copy of the model for rows among which the classes have other shares than in training.
+        """Return a copy with another class prior, for data with other class frequencies than in training.
 
-        ``class_prior``: probabilities in the order of ``classes_``, a dict by label, or "uniform". Exact: the columns
-        are not touched. Where probabilities are calibrated, the change comes after the calibration.
+        With calibration, the change is applied after it.
+
+        Parameters
+        ----------
+        class_prior : array of shape (n_classes,), dict or "uniform"
+            Probabilities in the order of ``classes_``, or by label.
         """
         return self._copy(self._fitted().with_class_prior(class_prior))
 
     def adapt_class_prior(self, X: Any) -> Self:
-        """Return a copy with the class prior of unlabeled rows ``X``, estimated by EM on their probabilities."""
+        """Return a copy with the class prior of unlabeled rows ``X``, estimated by EM."""
         return self._copy(self._fitted(X).adapt_class_prior(X))
 
     # What was learned.
 
     @property
     def n_features_in_(self) -> int:
-        """The number of columns of training."""
+        """Number of training columns."""
         return self._fitted().schema.n_features
 
     @property
     def feature_names_in_(self) -> Array:
-        """The names of the columns of training, where all are strings."""
+        """Names of the training columns, if all are strings."""
         names = self._fitted().schema.feature_names
         if names is None:
             raise AttributeError(f"this {type(self).__name__} was fitted on columns without names")
@@ -273,38 +281,38 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @property
     def classes_(self) -> Array:
-        """The class labels in sorted order."""
+        """Class labels in sorted order."""
         return read_only(self._fitted().classes)
 
     @property
     def class_count_(self) -> Floats:
-        """The weight of the rows of each class."""
+        """Weight of the rows of each class."""
         return read_only(self._fitted().class_count)
 
     @property
     def class_prior_(self) -> Floats:
-        """p(class), fitted or given, class weights included."""
+        """Class probabilities p(class), estimated or given, including class weights."""
         return read_only(self._fitted().classifier.class_prior)
 
     @property
     def class_log_prior_(self) -> Floats:
-        """log p(class)."""
+        """Logarithm of ``class_prior_``."""
         return read_only(self._fitted().classifier.log_prior)
 
     @property
     def prior_(self) -> Any:
-        """The prior of the parameters, with chosen pseudo-counts; None for maximum likelihood."""
+        """Prior of the parameters, with chosen pseudo-counts; None for maximum likelihood."""
         family = self._fitted().classifier.family
         return None if family.estimate == "mle" else family.prior
 
     @property
     def n_parameters_(self) -> int:
-        """The number of free parameters, p(class) included."""
+        """Number of free parameters, including p(class)."""
         return self._fitted().classifier.n_parameters
 
     @property
     def calibration_(self) -> dict[str, Any]:
-        """The numbers of the calibration by name: its temperature, biases or curves. Empty without one."""
+        """Parameters of the calibration by name: temperature, biases or curves. Empty without calibration."""
         return self._fitted().calibration
 
     # For scikit-learn.

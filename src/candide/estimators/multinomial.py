@@ -14,32 +14,32 @@ from .from_counts import given_model, read_probabilities, ready_model, sums
 
 
 class MultinomialNB(BaseNB):
-    """Naive Bayes for counts that compete, such as the words of a text: each class has shares θ of the columns.
+    """Multinomial naive Bayes, for word counts and other multinomial features.
 
-    A drop-in for ``sklearn.naive_bayes.MultinomialNB``, where ``alpha=0`` is the exact maximum likelihood. A missing
-    count (NaN) is left out of the sum and of the row's length.
+    A drop-in replacement for ``sklearn.naive_bayes.MultinomialNB`` that can also ``forget``, ``merge``, ``explain`` and
+    leave rows out. ``alpha=0`` is exact maximum likelihood. Missing counts (NaN) are ignored cell by cell.
 
     Parameters
     ----------
     alpha : float, array, "evidence" or "loo", default 1.0 (none with ``estimate="mle"``)
-        Pseudo-count added to every cell: one number, one per column, or one per class and column; or chosen by the
-        data, as the one that makes them most probable, or predicts rows that are left out best.
+        Pseudo-count added to every count: one number, one per column, or one per class and column; or chosen by
+        marginal likelihood ("evidence") or by leave-one-out log-loss ("loo").
     force_alpha : bool, default True
-        False raises pseudo-counts below 1e-10 to 1e-10.
+        If False, pseudo-counts below 1e-10 are set to 1e-10.
     fit_prior : bool, default True
-        False makes the class prior uniform.
+        If False, the class prior is uniform.
     class_prior : array of shape (n_classes,), dict, "smoothed", "uniform" or Dirichlet, optional
-        Probabilities of the classes in sorted order or by label, or how to find them. By default their shares of the
-        rows.
+        Class probabilities, in the order of ``classes_`` or by label, or how to estimate them. By default the class
+        frequencies.
     class_weight : dict, "balanced" or None
-        Factors on the class prior; "balanced" makes it uniform.
+        Factors that multiply the class prior; "balanced" makes it uniform.
     estimate : {"mean", "map", "mle", "predictive"}, optional
-        What becomes of the posterior of θ: its mean (the default), its mode, maximum likelihood (no prior), or the
-        average over all of it, here the Pólya distribution.
+        Estimate of the shares θ: posterior mean (the default), posterior mode, maximum likelihood (no prior), or the
+        posterior predictive, which is the Pólya distribution.
     parameter_prior : Dirichlet, or a list or dict with one per column, optional
-        What is believed about θ before data, in place of ``alpha``.
+        Prior of θ, instead of ``alpha``.
     calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
-        Correct the probabilities by what rows that are left out teach.
+        Calibrate the probabilities on training rows, each scored with itself left out.
     compute_loo : bool, optional
         Whether ``loo_`` is available: leave-one-out figures of the model, without a test set. By default it is while
         the model keeps training rows. True keeps what it needs, or with ``keep_sample=False`` computes it in ``fit``.
@@ -47,21 +47,21 @@ class MultinomialNB(BaseNB):
         Whether training rows stay in the model for what looks at them again. By default they do if something needs
         them; False throws them away after ``fit``.
     unlabeled : {"drop", "error"}, default "drop"
-        What becomes of rows whose label is None, NaN or a null, wherever rows come from: they are left out, with one
-        warning that counts them, or they are an error. Rows of which none has a label are an error.
+        What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
+        error. At least one row must have a label.
     n_threads : int, optional
-        Threads to use; by default ``CANDIDE_NUM_THREADS`` or all cores. Results do not depend on it.
+        Number of threads; by default ``CANDIDE_NUM_THREADS``, else all cores. Results do not depend on it.
 
     Attributes
     ----------
     feature_count_ : array of shape (n_classes, n_features)
-        Weighted sums of the columns.
+        Weighted sum of each column.
     feature_log_prob_ : array of shape (n_classes, n_features)
-        log θ; made when asked for.
+        log θ.
     prior_ : Dirichlet
-        What was believed before data, a chosen ``alpha`` included.
+        The prior, with ``alpha`` as chosen.
     loo_ : Evaluation
-        Accuracy, log-loss and calibration on rows left out (``compute_loo``).
+        Leave-one-out accuracy, log-loss and calibration (``compute_loo``).
     staleness_ : float
         The weight learned and forgotten since calibration and ``alpha="loo"`` were fitted, as a share of the weight
         they were fitted on.
@@ -112,10 +112,10 @@ class MultinomialNB(BaseNB):
     def from_parameters(
         cls, probability: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
     ) -> Self:
-        """A model with given θ, taken as they are: ``estimate="mle"``.
+        """Return a model with given shares θ.
 
-        It is worth one row per class: so much do further rows change it. Until it learns some, its parameters are
-        certain, so that it refuses ``intervals``, ``log_odds`` and ``log_marginal_likelihood``.
+        When it learns further rows, the given parameters count as one row per class. Before that, its parameters have
+        no uncertainty, so ``diagnostics.intervals``, ``log_odds`` and ``log_marginal_likelihood`` are errors.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class MultinomialNB(BaseNB):
         classes : array of shape (n_classes,), optional
             Labels of the rows, in any order; by default 0, 1, …
         class_prior : array of shape (n_classes,) or dict, optional
-            Probabilities of the classes, in the order of ``classes`` or by label; by default all alike.
+            Probabilities of the classes, in the order of ``classes`` or by label; uniform by default.
         feature_names : list of str, optional
             Names of the columns; by default those of the table, if it is a data frame.
 
@@ -150,21 +150,21 @@ class MultinomialNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """The model that rows with these counts would give; it can go on learning, forget and merge.
+        """Return the model of rows with these counts; it can learn more rows, forget and merge.
 
         Parameters
         ----------
         count : array of shape (n_classes, n_features)
             The sum of each column over the rows of each class.
         class_count : array of shape (n_classes,), optional
-            How many rows each class has; by default one.
+            Number of rows of each class; by default one.
         class_prior : optional
             As for the constructor, but in the order of ``classes``, or a dict by label; by default the shares of
             ``class_count``.
         classes, feature_names
             As in ``from_parameters``.
         **settings
-            Parameters of the constructor; where there is one row per class, in the order of ``classes``.
+            Constructor parameters; arrays with one entry per class are in the order of ``classes``.
 
         Examples
         --------
@@ -176,7 +176,7 @@ class MultinomialNB(BaseNB):
         return ready_model(cls, statistics, (count,), classes, class_prior, feature_names, settings)
 
     def sample(self, n: int = 1, random_state: Any = None, length: Any = 100) -> tuple[Array, Array]:
-        """Draw ``n`` rows of counts: ``(X, y)``; ``length`` tokens a row, one number or one per row."""
+        """Draw ``n`` rows of counts, ``(X, y)``, with ``length`` tokens each: one number, or one per row."""
         lengths = np.asarray(length)
         if lengths.dtype.kind not in "iu" or (lengths < 0).any() or lengths.shape not in ((), (n,)):
             raise ParameterError(f"length is {length!r}; it must be a whole number of tokens, or {n} of them")

@@ -14,27 +14,27 @@ from .model_estimator import read_only
 
 
 class PoissonNB(BaseNB):
-    """Naive Bayes for counts of events: in every class each column follows a Poisson distribution of its own.
+    """Poisson naive Bayes, for independent counts of events: each column is Poisson within each class.
 
-    Unlike ``MultinomialNB``, the columns do not compete: how many events there are in all is evidence too. The rate is
-    the posterior mean (Σx + alpha) / (n + beta) under a Gamma(alpha, beta) prior.
+    Unlike in ``MultinomialNB``, the total number of events matters too. The rate is the posterior mean
+    (Σx + alpha) / (n + beta) under a Gamma(alpha, beta) prior.
 
     Parameters
     ----------
     alpha : float, array, "evidence" or "loo", default 1.0
-        Shape of the prior, in events: one number, one per column, or one per class and column; or chosen by the data
-        for each column by itself.
+        Shape of the prior, in events: one number, one per column, or one per class and column; or chosen for each
+        column by marginal likelihood or leave-one-out.
     beta : float, default 1.0
-        Rate of the prior, in rows. ``alpha=0, beta=0`` is the maximum likelihood.
+        Rate of the prior, in rows. ``alpha=0, beta=0`` is maximum likelihood.
     parameter_prior : Gamma, or a list or dict with one per column, optional
-        What is believed about λ before data, in place of ``alpha`` and ``beta``.
+        Prior of λ, instead of ``alpha`` and ``beta``.
     fit_prior, class_prior, class_weight, estimate, calibrate, compute_loo, keep_sample, unlabeled, n_threads
-        As in ``MultinomialNB``. The predictive is the negative binomial.
+        As in ``MultinomialNB``. The posterior predictive is negative binomial.
 
     Attributes
     ----------
     feature_count_ : array of shape (n_classes, n_features)
-        Weighted sums of the columns.
+        Weighted sum of each column.
     rate_ : array of shape (n_classes, n_features)
         λ.
     prior_, loo_, staleness_
@@ -89,12 +89,12 @@ class PoissonNB(BaseNB):
     def from_parameters(
         cls, rate: Any, *, classes: Any = None, class_prior: Any = None, feature_names: Any = None
     ) -> Self:
-        """A model with given λ.
+        """Return a model with given rates λ.
 
         Parameters
         ----------
         rate : array of shape (n_classes, n_features)
-            The mean count of each column in each class.
+            Mean count of each column in each class.
         classes, class_prior, feature_names
             As in ``MultinomialNB.from_parameters``.
 
@@ -118,14 +118,14 @@ class PoissonNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """The model that rows with these sums would give.
+        """Return the model of rows with these sums.
 
         Parameters
         ----------
         total : array of shape (n_classes, n_features)
-            The events of each column over all rows of each class.
+            Sum of each column over all rows of each class.
         class_count : array of shape (n_classes,)
-            How many rows each class has.
+            Number of rows of each class.
         classes, class_prior, feature_names, **settings
             As in ``MultinomialNB.from_counts``.
 
@@ -139,7 +139,7 @@ class PoissonNB(BaseNB):
         return ready_model(cls, statistics, (total,), classes, class_prior, feature_names, settings)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """log p(x, class) of each row and class, log x! included."""
+        """Return log p(x, class) of each row and class, including the term log x!."""
         model = self._fitted(X)
         data, classifier = model.read(X), model.classifier
         return np.asarray(classifier.scorer.joint(data, model.kernels) + classifier.likelihood.log_base(data)[:, None])

@@ -1,4 +1,4 @@
-"""Naive Bayes for tables as they are."""
+"""Naive Bayes for mixed tables."""
 
 from __future__ import annotations
 
@@ -11,46 +11,51 @@ from .base import BaseNB
 
 
 class NaiveBayes(BaseNB):
-    """Naive Bayes for tables: numbers, categories, counts, dates and texts, with missing values, from a data frame.
+    """Classifier for tables of numbers, categories, counts, dates and text, with missing values.
 
-    Each column is modelled by what suits it, chosen by exact leave-one-out. Views that look at pairs of columns, at
-    triples, and at all numbers together are weighed against the columns in one convex problem on rows left out. That
-    repairs the assumption of independence as far as it pays, and makes the probabilities mean what they say. All of it
-    is made from summaries that add, so the model learns further rows, forgets, and merges.
+    Pass a data frame and the name of the label column to ``fit``, then call ``predict_proba``; nothing needs to be
+    scaled, encoded or imputed. ``loo_`` has the leave-one-out accuracy, ``explain`` the reasons for a prediction, and
+    ``summary`` the importance of the columns.
+
+    The model starts from naive Bayes: per class it counts how often each value of a column occurs, and adds up the log
+    probabilities. The family of each column is chosen by leave-one-out. Because columns are not independent, it also
+    scores pairs, triples and linear combinations of columns, and learns from left-out rows how much weight each score
+    gets (stacking). ``stacking=None`` is plain naive Bayes. All statistics are sums over rows, so the model can learn
+    more rows (``partial_fit``), ``forget`` rows and ``merge`` with other models.
 
     Parameters
     ----------
     columns : "auto", a family, a dict or a list of pairs, default "auto"
-        How columns are modelled: a family for all, or a dict from names, tuples of names, regular expressions
-        (``re.compile``), callables ``(name, kind)`` or "numbers", "categories" and "texts" to families. Names come
-        before patterns and callables, and these before kinds: ``{"numbers": "gaussian", "age": "kernel"}``. Columns
-        that it leaves out are "auto". A list of pairs does as well, and there a list of names too. Families:
-        "gaussian", "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical", "text",
-        "ignore", for each column by itself; "multinomial" and "multivariate_normal" for those of a key together. A
-        tuple ``("bins", {"method": "mdlp"})`` gives options.
+        The family of each column: one family for all, or a dict (or list of pairs) from column names, tuples of names,
+        regular expressions (``re.compile``), callables ``(name, kind)`` or the kinds "numbers", "categories" and
+        "texts" to families, such as ``{"numbers": "gaussian", "age": "kernel"}``. Names take precedence over patterns
+        and callables, and these over kinds. Other columns are "auto". Families of single columns are "gaussian",
+        "student", "lognormal", "power", "kernel", "bins", "poisson", "bernoulli", "categorical", "text" and "ignore";
+        "multinomial" and "multivariate_normal" are joint families of all columns of a key. Pass options in a tuple:
+        ``("bins", {"method": "mdlp"})``.
     schema : dict, optional
-        Types of columns by name, or by position where they have no names, and that of the label: "number", "category",
-        "boolean", "date", "text" or "str" (texts, be they categories or free text). Columns that it leaves out have the
-        type that the first rows tell, as ``schema_`` says. A type says how cells are read, and ``columns`` how they are
-        modelled. Categories and labels that are declared are texts, whatever holds them, so that tables of all formats
-        and engines give the same model.
+        Types of columns and of the label by name, or by position if there are no names: "number", "category",
+        "boolean", "date", "text" or "str" (a category or free text). Types of other columns are inferred from the first
+        rows; see ``schema_``. The type decides how cells are read, ``columns`` how they are modeled. Declared
+        categories and labels are read as strings, so that tables of all formats and engines give the same model.
     alpha : float, optional
-        Pseudo-count of every category; by default chosen by leave-one-out, column by column.
+        Pseudo-count of every category. By default it is chosen by leave-one-out for each column.
     stacking : {"auto", None}, default "auto"
-        Whether columns and views get weights. None: every column counts once, which is plain naive Bayes.
+        Whether columns and views are weighted. None gives every column the weight 1: plain naive Bayes.
     calibrate : {"auto", "temperature", "platt", "beta", "isotonic", None}, default "auto"
-        A correction of the probabilities on top. "auto": none with stacking, else "platt".
+        Calibration of the probabilities. "auto" is None with stacking, else "platt".
     order : {"auto", 0, 1, 2}, default "auto"
-        On how many other columns a column may depend in the views: none, one (and all numbers together), or two.
-        "auto" is 2; what does not pay gets no weight.
+        Number of other columns that a column may depend on in the views: 0, 1 (which adds the covariance of all
+        numbers), or 2 (which adds random Fourier features). "auto" is 2; views that do not help get no weight.
     missing : {"auto", "ignore", "category", "error"}, default "auto"
-        A missing cell says nothing, or is a value of its own; "auto": whichever predicts better, column by column.
+        Ignore missing cells, treat them as a category, or raise an error. "auto" chooses for each column what predicts
+        better.
     unseen : {"ignore", "smooth"}, default "ignore"
-        A category that was never seen says nothing, or has the share that smoothing leaves it.
+        Ignore categories that did not occur in training, or give them the probability that smoothing reserves.
     absent : {"error", "missing"}, default "error"
-        Whether a table to predict may lack columns of training: an error, or they are not given, and rows are
-        answered from the other columns, as if the model had been trained on these alone. A table that lacks a column
-        and has one that is unknown is refused either way: it is most likely misspelt.
+        What to do if a table lacks columns that the model was trained on: raise an error, or predict from the other
+        columns as if the model had been trained on these alone. A table that lacks one column and has another that is
+        unknown is always an error, because the name is probably misspelled.
     fit_prior, class_prior, class_weight
         As in ``MultinomialNB``.
     compute_loo : bool, optional
@@ -58,20 +63,20 @@ class NaiveBayes(BaseNB):
     keep_sample : bool, optional
         Whether training rows are kept, which ``refit`` and ``loo_`` need. By default they are.
     unlabeled : {"drop", "error"}, default "drop"
-        What becomes of rows whose label is None, NaN or a null, wherever rows come from: they are left out, with one
-        warning that counts them, or they are an error. Rows of which none has a label are an error.
+        What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
+        error. At least one row must have a label.
     n_threads : int, optional
-        Threads; by default all there are.
+        Number of threads; by default ``CANDIDE_NUM_THREADS``, else all cores. Results do not depend on it.
 
     Attributes
     ----------
     classes_, class_count_, class_prior_
-        As in all classifiers.
+        Labels, weights and probabilities of the classes.
     schema_ : Table
-        Name, kind and role of each column, and how its kind was decided. It is fixed: further rows are converted if no
-        value changes its meaning by that, and refused otherwise.
+        Name, kind and role of each column, and how the kind was decided. It is fixed after the first rows; later cells
+        of another type are converted if that is lossless, and are an error otherwise.
     loo_ : Evaluation
-        Accuracy, log-loss, calibration and more, each row judged by a model that never saw it.
+        Leave-one-out accuracy, log-loss, calibration and other metrics.
     staleness_ : float
         The weight learned and forgotten since the last refit, as a share of the weight at that refit: 0.0 after ``fit``
         and ``refit``; once it exceeds 0.1, ``partial_fit``, ``forget`` and ``merge`` refit.
@@ -127,28 +132,28 @@ class NaiveBayes(BaseNB):
         self.n_threads = n_threads
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn from a table ``X`` with labels ``y``, forgetting what was learned before.
+        """Fit the model to a table ``X`` with labels ``y``. What was learned before is discarded.
 
         Parameters
         ----------
         X : data frame, dict of columns, array, lists of rows or sparse matrix; or an iterator of chunks
-            As it is; None, NaN and nulls are missing values. Without ``y``, an iterator that yields ``(X, y)``,
-            ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``: rows of which few are in memory at once.
+            None, NaN and nulls are missing values. Without ``y``, an iterator that yields ``(X, y)``,
+            ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``, for data larger than memory.
         y : array of shape (n_rows,), or the name of the column of ``X`` that holds the labels
-            Here as in ``partial_fit``, ``forget``, ``score``, ``leave_one_out`` and ``cross_val_log_proba``.
+            Class labels. ``partial_fit``, ``forget``, ``score``, ``leave_one_out`` and ``cross_val_log_proba`` accept a
+            name too.
         sample_weight : array of shape (n_rows,), optional
-            A row of weight k counts as k copies of it; where rows are left out, to weigh columns and views, it leaves
-            as a whole.
+            A row of weight k counts as k copies of it, which are left out together.
         groups : array of shape (n_rows,), optional
-            Rows of one group (a customer, a thread, a patient) leave together wherever rows are left out: in ``loo_``,
-            in the choice of column models, in stacking weights and calibration. None and NaN: a row of its own.
+            Rows of one group (a customer, a thread, a patient) are left out together in ``loo_``, in the choice of
+            column models, in stacking weights and calibration. None and NaN: the row is in no group.
         """
         super().fit(X, y, sample_weight, groups)
         return self
 
     @property
     def schema_(self) -> Table:
-        """Name, kind and role of each column of training, and how its kind was decided.
+        """Name, kind and role of each training column, and how the kind was decided.
 
         Examples
         --------
@@ -163,25 +168,23 @@ class NaiveBayes(BaseNB):
         return self._fitted().schema_table()
 
     def summary(self) -> Table:
-        """How each column is modelled, how much it matters to the answers, and the views of several columns.
+        """Return the family, importance and weight of each column, and the views of several columns.
 
-        A row for each column, then for each block of columns and each view (a score of several columns together):
+        The table has one row for each column, then one for each joint family and each view:
 
         - ``family``, ``parameters``: the model of the column, in short.
-        - ``contribution``: total importance. The mean over training rows of the absolute contribution to the log-odds
-          of the answer against the runner-up, in bits (a bit doubles the odds), summed over the column's own score and
-          all views, as in ``explain``. Random Fourier features are no part of it: they have no share for a single
-          column.
-        - ``loss_without``: the rise of the leave-one-out log-loss, in nats, when the column is not given. Near 0, or
-          below, for a column that others replace. NaN for views.
-        - ``own_weight``: the weight of the column's own score, or of the view, when all scores are added up. A column
-          of weight 0 may matter through views; ``contribution`` says how much.
-        - ``bits``: what the column alone tells about the class, by left-out rows.
-        - ``missing``: the share of missing cells. ``note``: why a column is not used; of a view, its columns.
+        - ``contribution``: importance. The mean absolute contribution to the log-odds of the predicted class against
+          the second, in bits (a bit doubles the odds), over training rows; the column's own score and its part of all
+          views, as in ``explain``. Random Fourier features, which cannot be divided among columns, are not included.
+        - ``loss_without``: increase of the leave-one-out log-loss, in nats, if the column is not given. Near 0 for a
+          column that others replace. NaN for views.
+        - ``own_weight``: weight of the column's own score, or of the view, in the sum of all scores. A column of weight
+          0 may matter through views; see ``contribution``.
+        - ``bits``: information of the column alone about the class, estimated on left-out rows.
+        - ``missing``: share of missing cells. ``note``: why a column is not used; for a view, its columns.
 
-        The first call looks at some training rows, which takes about a second. ``fit`` does not wait for that: with
-        ``keep_sample=False`` the rows are gone when somebody asks, and ``contribution`` and ``loss_without`` are NaN.
-        A model with rows that is saved without them finds both before, and its file knows them.
+        The first call reads some training rows, which takes about a second. With ``keep_sample=False`` there are none,
+        and ``contribution`` and ``loss_without`` are NaN. ``save`` stores both in the file.
         """
         from ..explain.importance import summary_with_importance
 

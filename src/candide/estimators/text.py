@@ -1,4 +1,4 @@
-"""Texts, straight from strings."""
+"""Naive Bayes for texts."""
 
 from __future__ import annotations
 
@@ -19,74 +19,75 @@ from .base import BaseNB
 
 
 class TextNB(BaseNB):
-    """Naive Bayes for texts: messages, reviews, tickets, news, languages.
+    """Classifier for texts, such as messages, reviews, tickets or news.
 
-    Texts are cut into tokens, counted and learned in one pass, without a vectoriser.
+    Pass a list of strings and their labels to ``fit``, then call ``predict_proba``; no vectorizer is needed.
+    ``top_features`` lists the most informative words of each class, ``explain`` the reasons for a prediction, and
+    ``loo_`` has the estimated accuracy.
 
     Parameters
     ----------
     family : {"auto", "multinomial", "bernoulli", "complement", "polya"}
-        "auto" counts several sets of tokens (words, pairs, places, characters), sorts tokens by how sure it is that
-        they tell something, and weighs all these by what they say of texts that are left out. The others are what the
-        textbooks have. p(text | class) is: tokens drawn one by one from the class's shares; every token present or not;
-        shares of all *other* classes, whose scores are no probabilities until calibrated; or tokens drawn from shares
-        that differ from text to text.
+        "auto" counts several sets of tokens (words, pairs of words, positions, characters), groups tokens into bins by
+        how significantly they differ between classes, and learns a weight for each bin on left-out texts. The others
+        are plain naive Bayes on one set of tokens: "multinomial" draws tokens from the shares of the class;
+        "bernoulli" models the presence of every token; "complement" uses the shares of all *other* classes, and its
+        scores are not probabilities until calibrated; "polya" draws the shares anew for each text.
     alpha : float, "evidence" or "loo", default 1.0
-        Pseudo-count of every token; or chosen by the data.
+        Pseudo-count of every token; or chosen by marginal likelihood ("evidence") or leave-one-out ("loo").
     ngrams : int or (int, int), default 1
-        Words, or characters, in a token: up to so many, or from the first number to the second.
+        Number of words (or characters) in a token: up to this number, or a range.
     analyzer : {"word", "char", "char_wb", "place"}
-        Whether tokens are words, characters, characters within words, or the first and last words with their places.
+        Whether tokens are words, characters, characters within words, or the first and last words with positions.
     weighting : {"count", "binary", "log", "tfidf"}
-        What a token weighs that a text holds n times: n; 1; 1 + log n; or n times how rare the token is among the texts
-        that were learned, log((1 + texts) / (1 + texts that hold it)) + 1.
+        Weight of a token that occurs n times in a text: n; 1; 1 + log n; or n times the inverse document frequency,
+        log((1 + texts) / (1 + texts that contain it)) + 1.
     lowercase, strip_accents, min_length, stop_words, fold_numbers
-        How words are read: in lower case; without accents ("unicode", "ascii"); of so many characters at least; but
-        for some; with all digits alike.
+        How words are read: in lower case; without accents ("unicode", "ascii"); with a minimum length; without stop
+        words; with all digits replaced by one.
     pattern, tokenizer : regular expression, callable
-        Another rule for what a word is. Runs in Python, some fifty times as slowly.
+        Another definition of a word. Runs in Python, about fifty times slower.
     vocabulary : list of str or Path, optional
-        The tokens that count, in place of those that are seen; each keeps its place though no text holds it.
+        Use these tokens only. Each keeps its position, even if no text contains it.
     min_df, max_features : int
-        Tokens that take part: those that so many texts hold at least, and of them the most frequent, so many at most
-        (by their sums under ``weighting``; among equals the first in the order of code points). They act when texts
-        are scored: the sums keep all tokens, so that merging and forgetting stay exact.
+        Score only tokens that occur in at least ``min_df`` texts, and of these the ``max_features`` most frequent (by
+        their sums under ``weighting``; ties in the order of code points). The statistics keep all tokens, so merging
+        and forgetting stay exact.
     buckets : "auto", None or int
-        Hash tokens into 2^buckets places instead of keeping a vocabulary. With "auto", tokens of a textbook's model
-        have names, and so have the words of family="auto", whose other tokens go to 2^22 places; with None all have
-        names; a number is for all but the words of family="auto".
+        Hash tokens into 2^buckets buckets instead of storing a vocabulary. With "auto", plain families and the words
+        of family="auto" have a vocabulary, and its other tokens are hashed into 2^22 buckets. None stores all tokens;
+        a number hashes all but the words of family="auto".
     feature_sets : list of str, optional
-        Which token features "auto" uses: some of "words", "pairs of words", "places", "2 or 3 characters" and
-        "4 or 5 characters"; all by default. ``summary()`` shows what each is worth.
+        The sets of tokens that "auto" uses, out of "words", "pairs of words", "places", "2 or 3 characters" and
+        "4 or 5 characters"; all by default. ``summary()`` shows their weights.
     refine : bool, default False
-        Let a logistic regression on words and pairs go on from what "auto" says of texts it has not seen: for the last
-        points of accuracy. It is no sum over texts, so it merges and forgets by being fitted again (once a tenth of the
-        weight has changed, or by ``refit``), on training texts that the model then keeps, up to 128 MB of each class.
+        Add a logistic regression on words and pairs of words on top of the "auto" scores of left-out texts, which is
+        slightly more accurate. It is refitted after merging and forgetting (once a tenth of the weight has changed, or
+        by ``refit``), on training texts that the model keeps, up to 128 MB per class.
     unlabeled : {"drop", "error", "em", "sfe"}, default "drop"
-        What becomes of texts whose label is None or NaN: they are left out, with one warning that counts them; they are
-        an error; or ``fit`` learns from them, if that helps on folds of the texts with labels: they count for the
-        classes by their probabilities (one step of EM), or their tokens for the classes that such tokens are of (SFE).
-        ``unlabeled_`` tells what came of it.
+        What to do with texts whose label is None or NaN: drop them with a warning that counts them; raise an error; or
+        learn from them, if cross-validation on the labeled texts shows that it helps: by one step of EM, or by
+        semi-supervised frequency estimates (SFE). ``unlabeled_`` has the result.
     fit_prior, class_prior, class_weight, calibrate, compute_loo, keep_sample, n_threads
         As in ``MultinomialNB``.
 
     Attributes
     ----------
     classes_, class_count_, class_prior_
-        As in all classifiers.
+        Labels, weights and probabilities of the classes.
     loo_ : Evaluation
-        Accuracy, log-loss, calibration and more, each text judged by a model that never saw it.
+        Leave-one-out accuracy, log-loss, calibration and other metrics.
     staleness_ : float
         The weight learned and forgotten since the last refit, as a share of the weight at that refit: 0.0 after ``fit``
         and ``refit``; once it exceeds 0.1, ``partial_fit``, ``forget`` and ``merge`` refit.
     vocabulary_ : dict
-        The tokens that are scored (words, with "auto"), with their places.
+        The tokens that are scored (words, with "auto"), with their positions.
     token_count_ : array or sparse array of shape (n_classes, n_tokens)
         The weighted number of each token in each class.
     unlabeled_ : Unlabeled
-        What became of texts without labels; there only where ``fit`` learned from some.
+        Result of learning from texts without labels, if there were any.
     pruned_, compacted_
-        What ``prune`` and ``compact`` have dropped.
+        What ``prune`` and ``compact`` have removed.
 
     Examples
     --------
@@ -158,52 +159,51 @@ class TextNB(BaseNB):
         self.n_threads = n_threads
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn from texts ``X`` with labels ``y``, forgetting what was learned before.
+        """Fit the model to texts ``X`` with labels ``y``. What was learned before is discarded.
 
         Parameters
         ----------
         X : list, array, series or Arrow array of texts, or any iterable of them; or an iterator of chunks
             None, NaN and nulls are texts without tokens. Without ``y``, an iterator that yields ``(X, y)``,
-            ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``: texts, each with a label, of which few are
-            in memory at once.
+            ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``, for data larger than memory.
         y : array of shape (n_texts,)
-            Class labels; None or NaN where a text has none (``unlabeled``).
+            Class labels; None or NaN for texts without one (see ``unlabeled``).
         sample_weight : array of shape (n_texts,), optional
             A text of weight k counts as k copies of it.
         groups : array of shape (n_texts,), optional
-            Texts of one group (a thread, an author) leave together wherever texts are left out: in ``loo_``, in
-            weights, refinement and calibration. None and NaN: a text of its own.
+            Texts of one group (a thread, an author) are left out together in ``loo_``, in stacking weights, refinement
+            and calibration. None and NaN: the text is in no group.
         """
         super().fit(X, y, sample_weight, groups)
         return self
 
     def summary(self) -> Table:
-        """Return for each feature set the number of its tokens, and with "auto" the weights of its bins.
+        """Return the number of tokens of each feature set and, with "auto", the weights of its bins.
 
         Bin 0 holds the tokens that are no more informative than chance, the last bin the most significant ones.
         """
         return text_summary(self._fitted().classifier)
 
     def top_features(self, n: int = 10, feature_set: str | None = None) -> Table:
-        """The tokens that identify most of each class's texts, the best first.
+        """Return the most informative tokens of each class, the best first.
 
         Parameters
         ----------
         n : int
-            How many of each class.
+            Number of tokens per class.
         feature_set : str, optional
             Limit the table to this feature set, such as "words"; by default all that have weights.
 
         Returns
         -------
         Table
-            In the order of ``score``: the share of the class's texts that hold the token, times how far it raises the
-            probability of the class from its share of all texts (0) towards 1 (1). Tokens that many classes have in
-            common score low. Punctuation is listed only if it raises the probability at least half of the way.
-            ``bits``: what the token says for the class against the mean of all classes; with "auto" in a text of this
-            token alone, in longer ones less, by the root of the number of tokens. ``count``: how many texts of the
-            class hold it (or how often they do, where a text counts a token more than once). Hashed tokens have the
-            names that training texts give them; when these go (``keep_sample=False``), the names of the top ones stay.
+            Sorted by ``score``: the share of the class's texts that contain the token, times how far the token raises
+            the probability of the class from its share of all texts (0) towards 1 (1). Tokens that many classes have
+            in common score low. Punctuation is listed only if it raises the probability at least half of the way.
+            ``bits``: contribution of the token to the class against the mean of all classes; with "auto", in a text of
+            this token alone (in longer texts it is divided by the square root of the number of tokens). ``count``:
+            number of texts of the class that contain it (or of occurrences, if repeated tokens count). Names of hashed
+            tokens come from training texts; with ``keep_sample=False``, only the names of the top ones are kept.
 
         Examples
         --------
@@ -224,7 +224,7 @@ class TextNB(BaseNB):
 
     @property
     def vocabulary_(self) -> dict[str, int]:
-        """The tokens that take part, with their places in the table of counts."""
+        """The tokens that are scored, with their positions in the table of counts."""
         coding = token_counts(self._fitted().classifier).coding
         if isinstance(coding, Buckets):
             raise AttributeError("tokens that are hashed into buckets have no vocabulary_")
@@ -232,12 +232,12 @@ class TextNB(BaseNB):
 
     @property
     def token_count_(self) -> Any:
-        """The weighted number of each token in each class; sparse where most are 0."""
+        """Weighted count of each token in each class; sparse if most are 0."""
         return token_counts(self._fitted().classifier).counts.total
 
     @property
     def unlabeled_(self) -> Unlabeled:
-        """What was learned from texts without labels; available only where ``fit`` learned from some."""
+        """Result of learning from texts without labels; available if ``fit`` learned from some."""
         found = self._fitted().unlabeled
         if found is None:
             raise AttributeError("unlabeled_ is available where fit learned from texts without labels")
@@ -246,17 +246,17 @@ class TextNB(BaseNB):
     def prune(self, *, max_tokens: int | None = None, max_bytes: int | None = None) -> Self:
         """Drop the rarest tokens, of all feature sets together, until the others fit. Changes this model.
 
-        Unlike ``min_df`` and ``max_features`` this loses what was counted, and ``pruned_`` says how much. The model
-        goes on to learn, merge and forget, no longer exactly: a token that comes back begins anew, and forgetting
-        passes over what is gone already. Weights of feature sets and bins stay until they are fitted again (``refit``).
+        Unlike ``min_df`` and ``max_features``, this removes counts; ``pruned_`` says how many. Later updates are no
+        longer exact: the count of a removed token starts again at 0, and ``forget`` ignores removed counts. Weights of
+        feature sets and bins stay the same until ``refit``.
 
         Parameters
         ----------
         max_tokens : int, optional
-            Different tokens that stay, of all feature sets together. Among equals the first in order stay.
+            Number of distinct tokens to keep, over all feature sets. Ties are broken by order.
         max_bytes : int, optional
-            Bytes of their names and sums. Training texts that the model keeps (``keep_sample``) and a regression
-            (``refine``) come on top.
+            Size of names and counts in bytes. Training texts that the model keeps (``keep_sample``) and a regression
+            (``refine``) are not included.
 
         Examples
         --------
@@ -277,7 +277,7 @@ class TextNB(BaseNB):
         return self._prune(whole_number(max_bytes, "max_bytes"), "bytes")
 
     def compact(self) -> Self:
-        """Drop feature sets whose weights are all 0 ("auto"): predictions stay as they are. Changes this model.
+        """Drop feature sets whose weights are all 0 ("auto"), which changes no prediction. Changes this model.
 
         The model then learns from the remaining feature sets, and merges with models that have the same ones;
         ``compacted_`` names those that were dropped. Words always stay. ``fit`` starts again with all feature sets.
@@ -296,13 +296,13 @@ class TextNB(BaseNB):
 
     @property
     def pruned_(self) -> Dropped:
-        """How many tokens ``prune`` has dropped, and what they weighed."""
+        """Number and weight of the tokens that ``prune`` has dropped."""
         dropped: Dropped = self._fitted().state.statistics.dropped
         return dropped
 
     @property
     def compacted_(self) -> tuple[str, ...]:
-        """Feature sets at the texts that ``compact`` has dropped."""
+        """Names of the feature sets that ``compact`` has dropped."""
         family: Any = self._fitted().classifier.bound_spec.family
         dropped: tuple[str, ...] = family.dropped
         return dropped

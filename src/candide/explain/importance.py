@@ -47,7 +47,7 @@ def summary_with_importance(model: Classifier, names: Array, kernels: Kernels) -
     columns: dict[str, Array] = {}
     for title, cells in made.items():
         if title == "own_weight":
-            columns |= _beside(made["column"].tolist(), len(names), found)
+            columns |= _importance_columns(made["column"].tolist(), len(names), found)
         columns[title] = cells
     out = Table(columns)
     out.notes = _TERMS if found is not None or len(model.classes) < 2 else (*_TERMS, _UNKNOWN)
@@ -74,7 +74,7 @@ def importance(model: Classifier, names: Array, kernels: Kernels) -> Table | Non
     return model.importance
 
 
-def _beside(rows: list[Any], n_columns: int, found: Table | None) -> dict[str, Array]:
+def _importance_columns(rows: list[Any], n_columns: int, found: Table | None) -> dict[str, Array]:
     """By row of a summary: columns by place, others by name."""
     out = {"contribution": np.full(len(rows), np.nan), "loss_without": np.full(len(rows), np.nan)}
     if found is not None:

@@ -291,7 +291,7 @@ class _Search:
         if not singles:
             return WhatIf(label, sure, ())
         lead = self._lead(self._ask([{place: value} for place, value in singles]))
-        flipping = [(place, value) for (place, value), ahead in zip(singles, lead, strict=True) if ahead > 0]
+        flipping = [(place, value) for (place, value), margin in zip(singles, lead, strict=True) if margin > 0]
         if flipping:
             return WhatIf(label, sure, tuple(self._smallest(flipping))[:most])
         together = [changes for to in self._targets for changes in self._toward(to)._together(singles)]
@@ -316,19 +316,19 @@ class _Search:
         for place, (_, value) in sorted(best.items(), key=lambda item: item[1][0]):
             yield self._flip({place: value})
 
-    def _nearest(self, place: int, value: Any, beside: Mapping[int, Any] = _NOTHING) -> tuple[float, Any]:
+    def _nearest(self, place: int, value: Any, other_changes: Mapping[int, Any] = _NOTHING) -> tuple[float, Any]:
         """A number between that is still enough, beside other changes, and how many deviations away it is."""
         step, before = self.variants.step(place), self.variants.before[place]
         if step is None or before is None:
             return 1.0, value
-        enough = self._border(place, float(before), float(value), beside)
+        enough = self._border(place, float(before), float(value), other_changes)
         return abs(enough - float(before)) / step, enough
 
-    def _border(self, place: int, near: float, far: float, beside: Mapping[int, Any]) -> float:
+    def _border(self, place: int, near: float, far: float, other_changes: Mapping[int, Any]) -> float:
         """The number nearest to the first that is enough, with as few digits as that takes."""
 
         def is_enough(number: float) -> bool:
-            return bool(self._lead(self._ask([{**beside, place: number}]))[0] > 0)
+            return bool(self._lead(self._ask([{**other_changes, place: number}]))[0] > 0)
 
         if self.variants.is_whole(place):
             while abs(far - near) > 1:
@@ -368,8 +368,8 @@ class _Search:
     def _lessened(self, changes: dict[int, Any]) -> tuple[float, dict[int, Any]]:
         whole = 0.0
         for place, value in list(changes.items()):
-            beside = {other: kept for other, kept in changes.items() if other != place}
-            size, changes[place] = self._nearest(place, value, beside)
+            other_changes = {other: kept for other, kept in changes.items() if other != place}
+            size, changes[place] = self._nearest(place, value, other_changes)
             whole += size
         return whole, changes
 

@@ -1,1 +1,1 @@
-"""Models that leave home: as queries, as estimators of scikit-learn, as graphs for onnxruntime."""
+"""Export models as SQL queries, scikit-learn estimators and ONNX graphs."""

@@ -104,8 +104,8 @@ class Gaussian(Plain):
         return GaussianLikelihood(statistics, table.location, variance)
 
     def _lent(self, table: NormalTable) -> Floats:
-        """The variance of a class whose posterior has none: the column's overall variance. Where nobody observed the
-        column, but somebody believes something of it, the inverse of the mean precision.
+        """The variance of a class whose posterior has none: the column's overall variance. For a column
+        without observations but with a prior, the inverse of the mean precision.
         """
         assert self.overall is not None
         believed = np.divide(table.scale, table.shape, out=np.full(table.scale.shape, np.nan), where=table.shape > 0)
@@ -219,8 +219,8 @@ class Gaussian(Plain):
 
 def _empirical(mean: Floats, variance: Floats, unknown: Array) -> NormalInverseGamma:
     """Worth half a row for the mean and two for the variance, column by column. A constant column, or one whose spread
-    is rounding, is given a spread that is tiny beside the others', so that no density is infinite. Of a column that
-    nobody observed nothing is believed.
+    is rounding, is given a spread that is tiny beside the others', so that no density is infinite. Columns
+    without observations have no prior.
     """
     largest = float(variance[~unknown].max(initial=0.0))
     constant = np.sqrt(variance) <= 1e-12 * np.abs(mean)

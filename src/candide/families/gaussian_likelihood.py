@@ -34,7 +34,7 @@ SQUARABLE = 2.0**-520
 
 @dataclass(frozen=True)
 class GaussianLikelihood(TermLikelihood):
-    """log p(x | class) = Σ -½ log 2πσ² - (x - μ)² / 2σ². A column that nobody observed is NaN and says nothing."""
+    """log p(x | class) = Σ -½ log 2πσ² - (x - μ)² / 2σ². A column without observations is NaN and is ignored."""
 
     statistics: Moments
     mean: Floats

@@ -74,7 +74,7 @@ class TableFamily(Plain):
     missing: str = "auto"  # or "ignore", "category", "error"
     unseen: str = "ignore"
     alpha: float | None = None
-    text: TextFamily | None = None  # how texts are modelled, where there are any
+    text: TextFamily | None = None  # how texts are modeled, where there are any
     keep_sizes: bool = False  # while rows are left out, their classes are as large as with them
     choices: tuple[Choice, ...] | None = None
     source: TableStatistics | None = None  # what the choices were made from
@@ -119,8 +119,8 @@ class TableFamily(Plain):
         """Return the family with column models chosen by leave-one-out, or by held-out groups."""
         if self.choices is not None:
             return self
-        beside = log_shares(statistics.rows), statistics.row_weight, held_out
-        choices = tuple(self._choice(statistics, j, *beside) for j in range(len(self.names)))
+        shared = log_shares(statistics.rows), statistics.row_weight, held_out
+        choices = tuple(self._choice(statistics, j, *shared) for j in range(len(self.names)))
         blocks = tuple(
             block._replace(family=block.family.resolve(part))
             for block, part in zip(self.blocks, statistics.blocks, strict=True)

@@ -180,7 +180,7 @@ class TableLikelihood:
         return columns
 
     def expected(self, data: Columns, posterior: Floats) -> list[Array | None]:
-        """What each column's missing cells hold most likely; None for columns that nobody knows."""
+        """Return the most likely content of the missing cells of each column; None for columns without any value."""
         guesses = []
         for j, model in enumerate(self.models):
             guesses.append(self._usual(j, posterior) if model is None else model.expected(posterior))

@@ -221,8 +221,8 @@ def token_by_token(
 
 
 def _in_proportion(mine: TokenCounts, theirs: TokenCounts, rows: Floats) -> TokenCounts:
-    labelled, more = mine.weight, theirs.weight
-    factor = np.divide(more, labelled, out=np.zeros_like(more), where=labelled > 0)
+    labeled, more = mine.weight, theirs.weight
+    factor = np.divide(more, labeled, out=np.zeros_like(more), where=labeled > 0)
     total = mine.counts.total
     added: Any = total * factor if isinstance(total, np.ndarray) else total.multiply(factor[None, :]).tocsr()
     if mine.counts.presence:
@@ -234,6 +234,6 @@ def _in_proportion(mine: TokenCounts, theirs: TokenCounts, rows: Floats) -> Toke
 def _at_most(added: Any, before: Any, rows: Floats) -> Any:
     if isinstance(added, np.ndarray):
         return np.minimum(added, rows[:, None] - before)
-    room = np.repeat(rows, np.diff(before.indptr)) - before.data
-    added.data = np.minimum(added.data, room)
+    remaining = np.repeat(rows, np.diff(before.indptr)) - before.data
+    added.data = np.minimum(added.data, remaining)
     return added

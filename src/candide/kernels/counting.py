@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .layouts import Array, Data, Dense, Floats, Positions, Sparse
-from .tables import Extent, Findings, MomentTable, Tally, refuse, sparse_errors
+from .tables import CellFlags, Extent, MomentTable, Tally, refuse, sparse_errors
 
 Keys = NDArray[np.uint64]
 
@@ -91,7 +91,7 @@ def _is_new(*ordered: Array) -> Array:
 
 
 def _smallest_shift(keys: Keys, limit: int) -> int:
-    """Neighbours become one at the shift that is the length of their difference; all but ``limit - 1`` pairs must."""
+    """Neighbors become one at the shift that is the length of their difference; all but ``limit - 1`` pairs must."""
     lengths = np.frexp((keys[1:] ^ keys[:-1]).astype(np.float64))[1]
     return int(np.partition(lengths, -limit)[-limit])
 
@@ -155,7 +155,7 @@ class CountingKernels:
             gaps = self._sum_stored(data, classes, weight, n_classes, "missing")[0] if found.missing else None
         else:
             total, gaps = np.zeros((2, n_classes, data.n_columns))
-            found = Findings(*_core.tally(data.values, classes, weight, threshold, self.n_threads, total, gaps))
+            found = CellFlags(*_core.tally(data.values, classes, weight, threshold, self.n_threads, total, gaps))
         return Tally(total, gaps if found.missing else None, found.negative, found.infinite)
 
     def _sum_stored(
@@ -167,17 +167,17 @@ class CountingKernels:
         cell: str,
         threshold: float = 0.0,
         center: Floats | None = None,
-    ) -> tuple[Any, Findings]:
+    ) -> tuple[Any, CellFlags]:
         request = (data, classes, weight, _CELLS[cell], threshold)
         if center is None and _keep_sparse(n_classes, data.n_columns, len(data.indices)):
             from scipy.sparse import csr_array
 
             with sparse_errors:
                 indptr, indices, values, found = _core.tally_rows_sparse(*request, n_classes, self.n_threads)
-            return csr_array((values, indices, indptr), shape=(n_classes, data.n_columns)), Findings(*found)
+            return csr_array((values, indices, indptr), shape=(n_classes, data.n_columns)), CellFlags(*found)
         total = np.zeros((n_classes, data.n_columns))
         with sparse_errors:
-            return total, Findings(*_core.tally_rows(*request, center, self.n_threads, total))
+            return total, CellFlags(*_core.tally_rows(*request, center, self.n_threads, total))
 
     def moments(self, data: Data, classes: Positions, weight: Floats | None, n_classes: int) -> MomentTable:
         """Return weight, mean and sum of squared deviations by class and column."""
@@ -221,7 +221,7 @@ class CountingKernels:
         offsets, key, shift, *stored, infinite = _core.grid(
             data.values, classes, weight, n_classes, limit, self.n_threads
         )
-        refuse(data, Findings(negative=False, infinite=infinite, missing=False))
+        refuse(data, CellFlags(negative=False, infinite=infinite, missing=False))
         return GridTable(offsets, key, shift, csr_array(tuple(stored), shape=(len(key), n_classes)))
 
     def cell_codes(self, data: Dense, cuts: Sequence[Floats]) -> Positions:
@@ -229,7 +229,7 @@ class CountingKernels:
         codes = np.empty((data.n_rows, data.n_columns), dtype=np.int32)
         offsets = np.cumsum([0, *map(len, cuts)])
         infinite = _core.cell_codes(data.values, np.concatenate([*cuts, []]), offsets, self.n_threads, codes)
-        refuse(data, Findings(negative=False, infinite=infinite, missing=False))
+        refuse(data, CellFlags(negative=False, infinite=infinite, missing=False))
         return codes
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from . import _core
 from .layouts import Array, Data, Dense, Floats, Positions, Sparse
 from .tables import (
+    CellFlags,
     FactoredTable,
-    Findings,
     LinearTable,
     LinearTerms,
     LogSums,
@@ -50,7 +50,7 @@ class ScoringKernels:
             found = _core.linear_scores(
                 data.values, table.weights, base, table.absent, threshold, self.n_threads, scores
             )
-        refuse(data, Findings(*found), counts=threshold is None and not table.signed)
+        refuse(data, CellFlags(*found), counts=threshold is None and not table.signed)
         return scores
 
     def factored_scores(self, data: Data, table: FactoredTable, base: Floats, threshold: float | None) -> Floats:
@@ -59,14 +59,14 @@ class ScoringKernels:
         scores = np.empty((data.n_rows, len(base)))
         with sparse_errors:
             found = _core.factored_row_scores(rows, table, base, threshold, self.n_threads, scores)
-        refuse(data, Findings(*found), counts=threshold is None)
+        refuse(data, CellFlags(*found), counts=threshold is None)
         return scores
 
     def quadratic_scores(self, data: Data, precision: Floats, mean: Floats, constant: Floats, base: Floats) -> Floats:
         """Return ``base`` minus sums of precision · (x - mean)², or of ``constant`` where a cell is missing."""
         scores = np.empty((data.n_rows, len(base)))
         found = _core.quadratic_scores(dense_values(data), precision, mean, constant, base, self.n_threads, scores)
-        refuse(data, Findings(*found))
+        refuse(data, CellFlags(*found))
         return scores
 
     def code_scores(self, codes: Dense, offsets: Array, table: PickTable, base: Floats) -> Floats:
@@ -79,7 +79,7 @@ class ScoringKernels:
         """Return ``base`` plus sums of log densities of Student distributions."""
         scores = np.empty((data.n_rows, len(base)))
         found = _core.student_scores(dense_values(data), table, base, self.n_threads, scores)
-        refuse(data, Findings(*found))
+        refuse(data, CellFlags(*found))
         return scores
 
     def rising_scores(self, data: Data, start: Floats, base: Floats) -> Floats:
@@ -87,7 +87,7 @@ class ScoringKernels:
         scores = np.empty((data.n_rows, len(base)))
         with sparse_errors:
             found = _core.rising_scores(data, start, base, self.n_threads, scores)
-        refuse(data, Findings(*found), counts=True)
+        refuse(data, CellFlags(*found), counts=True)
         return scores
 
     def put_own(
@@ -137,7 +137,7 @@ class LeftOutKernels:
         scores, terms = np.empty(data.n_rows), LinearTerms(table.weights, table.absent, base)
         with sparse_errors:
             found = _core.own_linear_scores(data, classes, terms, threshold, self.n_threads, scores)
-        refuse(data, Findings(*found), counts=threshold is None and not table.signed)
+        refuse(data, CellFlags(*found), counts=threshold is None and not table.signed)
         return scores
 
     def own_code_scores(self, codes: Dense, classes: Positions, offsets: Array, table: PickTable) -> Floats:
@@ -156,7 +156,7 @@ class LeftOutKernels:
             found = _core.own_student_scores(rows, classes, weight, posterior, self.n_threads, scores)
         else:
             found = _core.own_normal_scores(rows, classes, weight, posterior, extra, floor, self.n_threads, scores)
-        refuse(data, Findings(*found))
+        refuse(data, CellFlags(*found))
         return scores
 
     def own_rising_scores(
@@ -166,7 +166,7 @@ class LeftOutKernels:
         scores, counts = np.empty(data.n_rows), _smoothed(count, pseudo)
         with sparse_errors:
             found = _core.own_rising_scores(data, classes, weight, counts, self.n_threads, scores)
-        refuse(data, Findings(*found), counts=True)
+        refuse(data, CellFlags(*found), counts=True)
         return scores
 
     def left_out_counts(
@@ -178,7 +178,7 @@ class LeftOutKernels:
         terms, counts = _terms(data, table, base), _smoothed(count, pseudo)
         with sparse_errors:
             found = _core.left_out_counts(data, classes, weight, terms, counts, self.n_threads, scores, sums)
-        refuse(data, Findings(*found), counts=True)
+        refuse(data, CellFlags(*found), counts=True)
         return scores, sums
 
     def left_out_linear(
@@ -190,7 +190,7 @@ class LeftOutKernels:
         terms, own_terms = _terms(data, table, base), LinearTerms(own_table.weights, own_table.absent, own_base)
         with sparse_errors:
             found = _core.left_out_linear(data, classes, terms, own_terms, threshold, self.n_threads, scores, own)
-        refuse(data, Findings(*found), counts=threshold is None and not table.signed)
+        refuse(data, CellFlags(*found), counts=threshold is None and not table.signed)
         return scores, own
 
     def left_out_code_scores(
@@ -210,7 +210,7 @@ class LeftOutKernels:
         out, counts = LogSums(sums, zeros, np.empty(data.n_rows)), _smoothed(others, pseudo)
         with sparse_errors:
             found = _core.left_out_complement(data, classes, weight, counts, self.n_threads, out)
-        refuse(data, Findings(*found), counts=True)
+        refuse(data, CellFlags(*found), counts=True)
         return out
 
     def left_out_shared(
@@ -222,7 +222,7 @@ class LeftOutKernels:
         found = _core.left_out_shared(
             dense_values(data), classes, weight, posterior, extra, floor, base, self.n_threads, scores
         )
-        refuse(data, Findings(*found))
+        refuse(data, CellFlags(*found))
         return scores
 
 

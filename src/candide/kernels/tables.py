@@ -12,7 +12,7 @@ from ..lazy_dataclass import dataclass
 from .layouts import Data, Floats, Sparse
 
 
-class Findings(NamedTuple):
+class CellFlags(NamedTuple):
     """Unusual cells that a kernel found; errors are raised later."""
 
     negative: bool  # some cell was below 0
@@ -164,7 +164,7 @@ def negative_cell(data: Data, model: str = "a model of counts") -> InputError:
     )
 
 
-def refuse(data: Data, found: Findings, *, counts: bool = False) -> None:
+def refuse(data: Data, found: CellFlags, *, counts: bool = False) -> None:
     """Raise an error for infinite cells and, among counts, negative ones."""
     if found.infinite:
         raise infinite_cell(data)

@@ -119,8 +119,8 @@ class TokenBins:
     @cached_property
     def level(self) -> Floats:
         """Bin of each token by the log of its G²: at 1.25 a quarter is in bin 2, the rest in bin 1."""
-        log_evidence = np.log(np.maximum(self.evidence, np.finfo(np.float64).tiny))
-        return np.interp(log_evidence, self.log_knots, np.arange(self.n_bins, dtype=np.float64))
+        log_g2 = np.log(np.maximum(self.evidence, np.finfo(np.float64).tiny))
+        return np.interp(log_g2, self.log_knots, np.arange(self.n_bins, dtype=np.float64))
 
     @cached_property
     def logs(self) -> Floats:

@@ -341,7 +341,7 @@ class Classifier:
         untold = self.latest_choices or (forgot and getattr(self.latest_fitted, "refinement", None) is not None)
         return self.refitted(self.bound_spec) if self.staleness and self.can_refit and untold else self
 
-    def smaller(self, bound_spec: BoundSpec, state: State, fitted: Fitted) -> Classifier:
+    def pruned(self, bound_spec: BoundSpec, state: State, fitted: Fitted) -> Classifier:
         """Without something that predicting never asks."""
         return Classifier(bound_spec, state, fitted, self._report, self.token_names, self.importance)
 

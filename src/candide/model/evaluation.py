@@ -189,9 +189,9 @@ class Evaluation:
     def _measured(cls, rows: RowScores, labels: Array) -> Evaluation:
         if not len(rows.weight):
             raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
-        beside = rows.weight, rows.copies, rows.observation()
-        accuracy, accuracy_error = mean_and_error(rows.right.astype(np.float64), *beside)
-        log_loss, log_loss_error = mean_and_error(rows.surprise, *beside)
+        shared = rows.weight, rows.copies, rows.observation()
+        accuracy, accuracy_error = mean_and_error(rows.right.astype(np.float64), *shared)
+        log_loss, log_loss_error = mean_and_error(rows.surprise, *shared)
         confidences = Confidences.of(rows.confidence, rows.right, rows.weight)
         reliability = confidences.reliability()
         risk_coverage, aurc = confidences.risk_by_coverage()

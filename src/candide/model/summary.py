@@ -73,7 +73,7 @@ def _words(statistics: TableStatistics, j: int) -> str:
 
 
 def _text_bits(model: Classifier, j: int) -> float:
-    """What a text alone tells about the class; nobody knows where nothing was left out."""
+    """Return the information of a text column about the class; NaN without leave-one-out scores."""
     views = None if model.fitted is None else model.fitted.views
     gains = {text.column: text.gain for text in views.texts} if isinstance(views, StackedViews) else {}
     return max(0.0, gains[j]) / float(np.log(2.0)) if j in gains else np.nan
@@ -198,4 +198,4 @@ def compact(model: Classifier) -> Classifier:
     unused = tuple(feature_set.name for feature_set in family.feature_sets if feature_set.name not in used_names)
     bound_spec = replace(model.bound_spec, family=family.without_feature_sets((*family.dropped, *unused)))
     state = replace(model.state, statistics=model.state.statistics.take_feature_sets(places))
-    return model.smaller(bound_spec, state, replace(fitted, bound_spec=bound_spec, views=views))
+    return model.pruned(bound_spec, state, replace(fitted, bound_spec=bound_spec, views=views))

@@ -34,7 +34,7 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
         raise ParameterError("typicality needs training rows to compare with, and all of them were forgotten")
     amount, queried = _amounts(judge, seen.batch.data, data)
     density = _left_out_density(judge, seen.batch, kernels)
-    # Rows lie in the order of their classes: neighbours of one amount must not be of one class alone.
+    # Rows lie in the order of their classes: neighbors of one amount must not be of one class alone.
     order = np.lexsort((np.random.default_rng(0).permutation(len(amount)), amount))
     peers = _Peers(amount[order], density[order], seen.case_weight[order])
     return peers.share(queried, judge.log_density(data, kernels))

@@ -103,7 +103,7 @@ def parameter(prior: str, name: str, value: Any, *, least: float = 0.0, above: b
 
 
 def summaries(prior: Any, **values: Any) -> list[Floats]:
-    """What data are summarised by, checked: none below 0 but means, and of shapes that go with the prior's."""
+    """What data are summarized by, checked: none below 0 but means, and of shapes that go with the prior's."""
     arrays = [_numbers(name, value, -np.inf if name == "mean" else 0.0) for name, value in values.items()]
     check_shapes(prior, **dict(zip(values, arrays, strict=True)))
     return arrays

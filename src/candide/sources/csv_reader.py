@@ -252,12 +252,12 @@ def _parse_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordB
 
 def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
     """Return what is wrong with a row, the row, and what to do."""
-    nouns = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "a whole number", "BOOLEAN": "true or false"}
+    names = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "a whole number", "BOOLEAN": "true or false"}
     advice = f"pass missing=[{cell!r}] if that says that the value is missing"
     if kind == "BIGINT" and any(map(str.isdigit, cell)):
         advice = "write a number in the first rows like this one, for they tell the type of a column"
     advice = f"correct it, declare the type (schema={{{column!r}: 'category'}}, --type {column}=category), or {advice}"
-    return f"column {column!r} holds {cell!r}, where the rows before hold {nouns.get(kind, 'a number')}", row, advice
+    return f"column {column!r} holds {cell!r}, where the rows before hold {names.get(kind, 'a number')}", row, advice
 
 
 def _describe_reject(error: str, message: str) -> tuple[str, str]:

@@ -180,8 +180,8 @@ class MailboxReader(Reader):
 
     @property
     def schema(self) -> pa.Schema:
-        labelled = any(document.label is not None for document in self._documents)
-        return pa.schema([*_FIELDS, *([LABEL] if labelled else [])])
+        labeled = any(document.label is not None for document in self._documents)
+        return pa.schema([*_FIELDS, *([LABEL] if labeled else [])])
 
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return record_batches(self._records(progress), self.schema)

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..data.arrow_batches import Groups, cells, labelled_cells, needed
+from ..data.arrow_batches import Groups, cells, labeled_cells, needed
 from ..data.column_selection import Roles
 from ..data.column_types import check_declared
 from ..exceptions import InputError
@@ -175,7 +175,7 @@ class ArrowSource(Source):
     def _chunk(self, batch: pa.RecordBatch) -> Chunk:
         if not self.roles.label:
             return Chunk(cells(batch, self.roles))
-        rows = labelled_cells(batch, self.roles)
+        rows = labeled_cells(batch, self.roles)
         return Chunk(rows.X, rows.y, rows.weight, n_unlabeled=batch.num_rows - rows.n_rows)
 
     def _group_rows(self, n_bytes: int) -> int:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
-from ..data.arrow_batches import Groups, cells, labelled_cells, needed
+from ..data.arrow_batches import Groups, cells, labeled_cells, needed
 from ..data.column_selection import Roles
 from ..exceptions import CandideError, InputError, MissingPackage
 from ..model.accumulator import PartialState, merge_partial_states
@@ -291,7 +291,7 @@ def _partition() -> int:
 
 def _labeled(batch: Any, roles: Roles) -> Chunk:
     """Return the rows that have a label."""
-    rows = labelled_cells(batch, roles)
+    rows = labeled_cells(batch, roles)
     return Chunk(as_matrix(rows.X), rows.y, rows.weight, n_unlabeled=batch.num_rows - rows.n_rows, may_be_empty=True)
 
 

@@ -39,7 +39,7 @@ from ..priors import ESTIMATES, Dirichlet, NormalInverseWishart
 from ..statistics.table import TableStatistics
 from .schema import Schema
 
-# What a column may be asked to be modelled by.
+# What a column may be asked to be modeled by.
 COLUMN_FAMILIES = ("auto", *OPTIONS, "text", "ignore")
 # Families of values that are names, be they numbers.
 _NAMES = ("categorical", "bernoulli")
@@ -281,14 +281,14 @@ def _decided_types(
     """Return the types of the columns of the first table, and how they were decided."""
     storage, made = storage_types(X), {column.name: column for column in data.columns}
     of_dates = _parts_of_dates(data.names, column_names(X))
-    asked = {name: column_spec.family for name, column_spec in zip(data.names, column_specs, strict=True)}
+    families = {name: column_spec.family for name, column_spec in zip(data.names, column_specs, strict=True)}
     types = {}
     for name in storage:
         kind = made[name].kind
         if name in declared:
             types[name] = ColumnType(kind if declared[name].kind == "str" else declared[name].kind, DECLARED)
-        elif kind == "category" and asked[name] in _NAMES:
-            types[name] = ColumnType(kind, f"columns={{{name!r}: {asked[name]!r}}}")
+        elif kind == "category" and families[name] in _NAMES:
+            types[name] = ColumnType(kind, f"columns={{{name!r}: {families[name]!r}}}")
         elif kind in ("number", "missing") and has_date_parts(name, of_dates):
             types[name] = ColumnType("date", storage[name])
         elif kind == "category" and storage[name].endswith("object") and is_mixed(column_values(X, name)):
@@ -300,7 +300,7 @@ def _decided_types(
 
 
 def _check_families(data: Columns, forced: tuple[Kind, ...], declared: Mapping[Any, str]) -> None:
-    """Raise an error for a column that is declared as one thing and asked to be modelled as another."""
+    """Raise an error for a column that is declared as one thing and asked to be modeled as another."""
     for column, kind in zip(data.columns, forced, strict=True):
         if column.name in declared and column.kind not in (kind, "missing"):
             raise ParameterError(
@@ -359,7 +359,7 @@ def _column_specs(settings: list[tuple[list[Any], Any]], names: tuple[Any, ...])
 
 
 def _each(group: list[Any], setting: Any) -> dict[Any, ColumnSpec]:
-    """The columns of a group, modelled one by one; a setting of no column is checked too."""
+    """The columns of a group, modeled one by one; a setting of no column is checked too."""
     family, options = setting if isinstance(setting, tuple) and len(setting) == 2 else (setting, {})
     if not isinstance(family, str) or family not in COLUMN_FAMILIES or not isinstance(options, Mapping):
         raise ParameterError(

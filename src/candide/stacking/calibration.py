@@ -119,7 +119,7 @@ def _log_rest(posterior: Floats) -> Floats:
     others = posterior.copy()
     others[best] = -np.inf
     rest = np.log1p(-np.exp(others))
-    # Of the second class, the logarithm before and after normalising differ by that of the sum.
+    # Of the second class, the logarithm before and after normalizing differ by that of the sum.
     rest[best] = others.max(axis=1) - log_softmax(others).max(axis=1)
     return rest
 

@@ -112,7 +112,7 @@ _IMAGINED = 0.5
 class Curve:
     """An increasing probability: constant within a block of pooled rows, linear between blocks.
 
-    Straight lines between the *centres* of blocks were tried and dropped: most rows lie far from a class, in a block
+    Straight lines between the *centers* of blocks were tried and dropped: most rows lie far from a class, in a block
     of almost 0, and half of them would be lifted out of it.
     """
 

@@ -333,7 +333,7 @@ class _Singles(NamedTuple):
 # Rows that are scored from the counts of changed classes; for more, a table of logarithms is worth its cost.
 _FEW_ROWS = 256
 
-Counted = OneDependence | TwoDependence
+DependenceView = OneDependence | TwoDependence
 
 
 @dataclass(frozen=True)
@@ -344,15 +344,15 @@ class UpdatedCounts:
     all; the table of logarithms of the other classes stays as it is.
     """
 
-    base: Counted
-    own: dict[int, Counted]  # by class: a view of this class alone
+    base: DependenceView
+    own: dict[int, DependenceView]  # by class: a view of this class alone
 
     @property
     def name(self) -> str:
         return self.base.name
 
     @cached_property
-    def whole(self) -> Counted:
+    def whole(self) -> DependenceView:
         """The view with all changes in its counts."""
         if isinstance(self.base, OneDependence):
             return self.base.with_table(_joined_pairs(self.base.table, self.own))
@@ -380,19 +380,19 @@ class UpdatedCounts:
     def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> UpdatedCounts:
         return UpdatedCounts(self.base, self.own | _own(self, cases, sign))
 
-    def of_class(self, k: int) -> Counted:
+    def of_class(self, k: int) -> DependenceView:
         """Return the view of one class."""
         return self.own[k] if k in self.own else self.base.of_class(k)
 
 
-def _own(view: Counted | UpdatedCounts, cases: LabeledRows, sign: float) -> dict[int, Counted]:
+def _own(view: DependenceView | UpdatedCounts, cases: LabeledRows, sign: float) -> dict[int, DependenceView]:
     return {
         int(k): _with_rows(view.of_class(int(k)), cases.take(np.flatnonzero(cases.classes == k)), sign)
         for k in np.unique(cases.classes)
     }
 
 
-def _with_rows(alone: Counted, cases: LabeledRows, sign: float) -> Counted:
+def _with_rows(alone: DependenceView, cases: LabeledRows, sign: float) -> DependenceView:
     """The view of one class after rows of this class."""
     one = alone if isinstance(alone, OneDependence) else alone.one
     slots, table = one.merged.slots(cases.binned.codes), one.table
@@ -420,7 +420,7 @@ def _plus(before: Floats, more: float) -> Floats:
     return after
 
 
-def _joined_pairs(base: PairTable, own: dict[int, Counted]) -> PairTable:
+def _joined_pairs(base: PairTable, own: dict[int, DependenceView]) -> PairTable:
     joint, rows = base.joint.copy(), base.rows.copy()
     for k, view in own.items():
         assert isinstance(view, OneDependence)

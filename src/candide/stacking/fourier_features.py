@@ -174,13 +174,13 @@ class RandomFourierFeatures:
         angles = self.inputs.times(binned, self.frequencies)
         angles += self.phases
         if binned.codes.min(initial=0) >= 0:
-            return cosines(angles)
+            return cosine_features(angles)
         # The mean of cos(a + x) is |z| cos(a + arg z), where z, that of exp(ix), is exp(i mean - variance / 2) if x is
         # normal.
         log_size = np.zeros_like(angles)
         self._add_levels(binned, angles, log_size)
         self._add_ranks(binned, angles, log_size)
-        return np.asarray(np.exp(log_size) * cosines(angles))
+        return np.asarray(np.exp(log_size) * cosine_features(angles))
 
     def _add_levels(self, binned: BinnedRows, angles: Floats, log_size: Floats) -> None:
         levels = self.inputs.levels
@@ -193,8 +193,8 @@ class RandomFourierFeatures:
     def level_means(self) -> tuple[Floats, Floats]:
         """Return angle and log modulus of E[exp(i angle)] over the levels of each column, ``(columns, features)``."""
         inputs, begins = self.inputs, self.inputs.levels.offsets[:-1]
-        waves = inputs.share[:, None] * np.exp(1j * self.frequencies[len(inputs.ranks.columns) :])
-        mean = np.add.reduceat(waves, begins, axis=0)
+        indices = inputs.share[:, None] * np.exp(1j * self.frequencies[len(inputs.ranks.columns) :])
+        mean = np.add.reduceat(indices, begins, axis=0)
         return np.angle(mean), np.log(np.maximum(np.abs(mean), _LEAST_SIZE))
 
     def _add_ranks(self, binned: BinnedRows, angles: Floats, log_size: Floats) -> None:
@@ -215,7 +215,7 @@ class RandomFourierFeatures:
         return np.asarray(-0.5 * (frequencies * (covariance @ frequencies)).sum(axis=0))
 
 
-def cosines(angles: Floats) -> Floats:
+def cosine_features(angles: Floats) -> Floats:
     """Return the cosines of angles, to thirteen digits; angles are overwritten.
 
     In a quarter of the time that NumPy takes, whose single precision would be as fast again but is not the same on all
@@ -268,12 +268,12 @@ def draw_features(
 
 def _strengths(relevance: Floats, sizes: tuple[int, ...] | None, width: int, rng: np.random.Generator) -> Floats:
     """Return the frequencies of features along each column of variance 1, ``(columns, features)``."""
-    waves = np.arange(width)
+    indices = np.arange(width)
     if sizes is None:
-        parts, turn = np.repeat(relevance[:, None], width, axis=1), waves
+        parts, turn = np.repeat(relevance[:, None], width, axis=1), indices
     else:
         # The largest of relevance · exp(Gumbel noise): drawn one after the other, without putting back.
         keys = np.log(relevance)[:, None] + rng.gumbel(size=(len(relevance), width))
         place = np.argsort(np.argsort(-keys, axis=0, kind="stable"), axis=0)
-        parts, turn = (place < np.array(sizes)[waves % len(sizes)]).astype(np.float64), waves // len(sizes)
+        parts, turn = (place < np.array(sizes)[indices % len(sizes)]).astype(np.float64), indices // len(sizes)
     return np.asarray(parts * np.array(_SPEEDS)[turn % len(_SPEEDS)] / np.sqrt((parts**2).sum(axis=0)))

@@ -2,7 +2,7 @@
 
 The hash of a text is that of the kernels, alone or as the bits of a cell. Other cells are 64 bits too: those of a
 double, or, for a label that is none, BLAKE2b of its kind, a zero byte and its text, to eight bytes, the lowest first.
-With the finaliser of splitmix64 as ``mix`` and its outputs from seed 0 as the keys of the columns, a row has the hash::
+With the finalizer of splitmix64 as ``mix`` and its outputs from seed 0 as the keys of the columns, a row has the hash::
 
     cell(j, bits) = mix(bits ^ key_j) - mix(key_j)
     row           = mix(sum of cells + GOLDEN) >> 1        modulo 2^64

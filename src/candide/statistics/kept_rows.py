@@ -184,7 +184,7 @@ def is_numeric(values: Array | Column) -> TypeGuard[Array]:
 
 def doubles(values: Array) -> Floats:
     """Return a copy in which equal numbers have equal bits."""
-    with np.errstate(invalid="ignore"):  # a NaN may be a signalling one
+    with np.errstate(invalid="ignore"):  # a NaN may be a signaling one
         cells = np.array(values, dtype=np.float64, order="C")
     missing = np.isnan(cells)
     if missing.any():

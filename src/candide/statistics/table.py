@@ -38,7 +38,7 @@ class TableStatistics:
     moments: Moments  # of the number columns, in order, as is the grid
     grid: Grid
     categories: CategoryCounts  # of the category columns, in order
-    blocks: tuple[Statistics, ...] = ()  # of columns modelled together, in the order of the bound spec
+    blocks: tuple[Statistics, ...] = ()  # of columns modeled together, in the order of the bound spec
     texts: tuple[TextStatistics, ...] = ()  # of the text columns, in order; rows without a text are none of theirs
 
     @property

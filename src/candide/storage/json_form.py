@@ -102,7 +102,7 @@ def array_entries(encoded: EncodedContent) -> Iterator[Entry]:
     """Yield an entry for every array, in the first form that suits it."""
     arrays, listed = encoded.arrays, set[str]()
     for node in (*_nodes(encoded.settings), *_nodes(encoded.parts)):
-        for names, write in _forms(node):
+        for names, write in _layouts(node):
             if listed.isdisjoint(names):
                 listed.update(names)
                 yield write(names, [arrays[name] for name in names])
@@ -118,7 +118,7 @@ def _nodes(tree: Tree) -> Iterator[dict[str, Any]]:
         yield from _nodes(part)
 
 
-def _forms(node: dict[str, Any]) -> Iterator[tuple[list[str], Callable[[list[str], list[Array]], Entry]]]:
+def _layouts(node: dict[str, Any]) -> Iterator[tuple[list[str], Callable[[list[str], list[Array]], Entry]]]:
     """Yield the arrays of a node that are listed together, with the function that lists them."""
     kind = node.get("$")
     if kind == "token counts" and node["coding"]["$"] == "vocabulary":

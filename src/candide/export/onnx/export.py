@@ -82,8 +82,8 @@ def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | Non
         (finite, limits), amount = _read(model, graph, names, given)
         scores = leaders_only(finite + model.scorer.offset, limits, possible)
     certain = possible.all() and not model.likelihood.is_limit
-    posterior = _calibrated(model, normalised(scores), amount, certain=bool(certain))
-    return normalised(posterior + model.prior_change) if model.prior_change.any() else posterior
+    posterior = _calibrated(model, normalized(scores), amount, certain=bool(certain))
+    return normalized(posterior + model.prior_change) if model.prior_change.any() else posterior
 
 
 def _views(model: Classifier) -> StackedViews | None:
@@ -183,7 +183,7 @@ _SLACK = 1e-12
 Amount = Callable[[], Tensor] | None
 
 
-def normalised(scores: Tensor) -> Tensor:
+def normalized(scores: Tensor) -> Tensor:
     """Log posteriors; classes with infinite scores share a row, and so do all if all are impossible."""
     top = scores.max(1, keep=True)
     infinite = top.is_infinite()
@@ -205,7 +205,7 @@ def leaders_only(scores: Tensor, limits: list[Tensor], possible: Array) -> Tenso
 
 def without_impossible(scores: Tensor, before: Tensor) -> Tensor:
     """Curves know nothing of what cannot be: classes that were impossible stay so."""
-    return normalised(before.equals(-np.inf).where(-np.inf, scores))
+    return normalized(before.equals(-np.inf).where(-np.inf, scores))
 
 
 def calibrated(calibration: Any, posterior: Tensor, amount: Amount) -> Tensor:
@@ -223,7 +223,7 @@ def calibrated(calibration: Any, posterior: Tensor, amount: Amount) -> Tensor:
 
 def _scaled(scaling: Scaling, posterior: Tensor, amount: Amount) -> Tensor:
     scores = _bent(posterior, scaling.bend) / _temperature(scaling, amount)
-    return normalised(scores if scaling.bias is None else scores + scaling.bias)
+    return normalized(scores if scaling.bias is None else scores + scaling.bias)
 
 
 def _temperature(scaling: Scaling, amount: Amount) -> Any:
@@ -263,7 +263,7 @@ def _joined(odds: Tensor, n_curves: int) -> Tensor:
     """The inverse of ``_log_odds``."""
     log_probability = -log_one_plus_exp(-odds)
     if n_curves > 1:
-        return normalised(log_probability)
+        return normalized(log_probability)
     return concatenated([-log_one_plus_exp(odds), log_probability])
 
 

@@ -353,10 +353,10 @@ def number_places(cells: Tensor, keys: Floats, codes: Array, missing: int, unsee
 
 def cut_places(numbers: Tensor, cuts: Sequence[Floats], missing: Sequence[int]) -> Tensor:
     """How many cuts of its column lie at or below each number, ``(rows, columns)``; ``missing`` where there is none."""
-    room = np.full((len(cuts), max(1, *map(len, cuts))), np.inf)
-    for row, own in zip(room, cuts, strict=True):
+    padded = np.full((len(cuts), max(1, *map(len, cuts))), np.inf)
+    for row, own in zip(padded, cuts, strict=True):
         row[: len(own)] = own
-    passed = (numbers.with_axis(2) >= room).of_type(np.int32).sum(2).of_type(np.int64)
+    passed = (numbers.with_axis(2) >= padded).of_type(np.int32).sum(2).of_type(np.int64)
     return numbers.is_nan().where(np.array(missing, dtype=np.int64), passed)
 
 

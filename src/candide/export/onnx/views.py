@@ -238,8 +238,8 @@ def _marginals(view: Covariance, columns: Array, binned: _BinnedCells) -> Tensor
     its own; other rows have no score, which is NaN.
     """
     n_classes, n_columns = view.means.shape
-    room = _MOST_CELLS if n_classes * n_columns**2 <= _CELLS_OF_ROW else 0
-    given = np.array(marginal_patterns(view.moments.scatter.size, binned.may_lack[columns], room))
+    max_cells = _MOST_CELLS if n_classes * n_columns**2 <= _CELLS_OF_ROW else 0
+    given = np.array(marginal_patterns(view.moments.scatter.size, binned.may_lack[columns], max_cells))
     made = view.marginals(given)
     assert binned.lacks is not None
     absent = binned.lacks.columns(columns)
@@ -313,8 +313,8 @@ def _regressed(view: FourierRegression, points: Tensor, binned: _BinnedCells) ->
     """
     inputs = view.features.inputs
     columns, cells = inputs.ranks.columns, inputs.covariance.size
-    room = _MOST_CELLS if cells <= _CELLS_OF_ROW else 0
-    patterns = np.array(marginal_patterns(cells + view.features.width, binned.may_lack[columns], room))
+    max_cells = _MOST_CELLS if cells <= _CELLS_OF_ROW else 0
+    patterns = np.array(marginal_patterns(cells + view.features.width, binned.may_lack[columns], max_cells))
     assert binned.lacks is not None
     absent = binned.lacks.columns(columns)
     at, there = _pattern(absent, patterns)

@@ -32,7 +32,7 @@ from .dialects import Dialect
 from .query import ROWS, Query, clipped_between, picked, place_among
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """An input that holds labels, and how these are written."""
 
     cell: str
@@ -66,23 +66,23 @@ class Cells:
         """A column of whole numbers that are names; booleans too."""
         return self._input(j, self.dialect.flag_as_number(self._cell(j)))
 
-    def labelled(self, j: int, labels: Sequence[Any]) -> Labelled:
+    def labeled(self, j: int, labels: Sequence[Any]) -> Labeled:
         """A column of labels."""
         part = self._date_part(j)
         if part is not None:
             of, which = part
             numbers = [WEEKDAYS.index(label) if which == "weekday" else label for label in labels]
-            return Labelled(self._input(j, self._part(of, which)), list(map(self.dialect.number, numbers)))
+            return Labeled(self._input(j, self._part(of, which)), list(map(self.dialect.number, numbers)))
         if any(isinstance(label, str) or _is_large(label) for label in labels):
-            return Labelled(
+            return Labeled(
                 self._input(j, self.dialect.as_text(self._cell(j))),
                 [self.dialect.text(str(label)) for label in labels],
             )
-        return Labelled(self.code(j), [self.dialect.number(label) for label in labels])
+        return Labeled(self.code(j), [self.dialect.number(label) for label in labels])
 
     def lacks(self, j: int, labels: Sequence[Any] | None) -> str:
         """1 where a column of labels, or without these of numbers, is NULL, else 0."""
-        cell = self._number(j) if labels is None else self.inputs[self.labelled(j, labels).cell]
+        cell = self._number(j) if labels is None else self.inputs[self.labeled(j, labels).cell]
         self.inputs[f"n{j}"] = f"CASE WHEN {cell} IS NULL THEN 1 ELSE 0 END"
         return f"n{j}"
 
@@ -150,7 +150,7 @@ class Codes:
         self.columns[code] = f"CASE WHEN {cell} IS NULL THEN {missing} ELSE {place} END"
         return code
 
-    def of_labels(self, code: str, found: Labelled, codes: Sequence[int], missing: int, otherwise: str) -> str:
+    def of_labels(self, code: str, found: Labeled, codes: Sequence[int], missing: int, otherwise: str) -> str:
         """``codes`` of labels; ``otherwise``: of all other values."""
         cell = found.cell
         if len(found.labels) > _MANY_LABELS:
@@ -254,7 +254,7 @@ class BinnedColumns:
         if column.cuts is not None:
             return self.codes.of_number(name, self.cells.number(column.column), column.cuts, codes[:-2], missing)
         labels = [] if column.labels is None else column.labels.tolist()
-        found = self.cells.labelled(column.column, labels)
+        found = self.cells.labeled(column.column, labels)
         return self.codes.of_labels(name, found, codes[:-2].tolist(), missing, str(unseen))
 
 

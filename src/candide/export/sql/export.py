@@ -187,8 +187,8 @@ def _log_odds(posterior: Posterior) -> None:
     whole = total([posterior.power(f"{name} - top") for name in names])
     query.step("rivals", {"ties": ties, "whole": whole, "below": dialect.greatest(lower)})
     query.step("rival", {"second": "CASE WHEN ties > 1 THEN top ELSE below END"})
-    beside = [f"CASE WHEN {name} < top THEN {_power_below(name, dialect)} ELSE 0.0 END" for name in names]
-    query.step("rests", {"rest": f"ties - 1 + {total(beside)}"})
+    below = [f"CASE WHEN {name} < top THEN {_power_below(name, dialect)} ELSE 0.0 END" for name in names]
+    query.step("rests", {"rest": f"ties - 1 + {total(below)}"})
     leading = f"CASE WHEN rest > 0 THEN top - second - LN(rest) ELSE {dialect.number(_CERTAIN)} END"
     odds = {
         f"o{k}": f"CASE WHEN s{k} = top THEN {leading} "

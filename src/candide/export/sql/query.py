@@ -37,7 +37,7 @@ class _Step:
 
 
 class Query:
-    """Steps so far. Each has the columns of the one before and new ones; in the end, those that somebody asks for."""
+    """Steps so far. Each has the columns of the one before and new ones; the last selects those of the result."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -204,8 +204,8 @@ def exponential(number: str, dialect: Dialect) -> str:
 
 def log_of_one_plus_exp(number: str, dialect: Dialect) -> str:
     """log(1 + e^x) of a name, without overflow."""
-    beside = exponential(f"-ABS({number})", dialect)
-    return f"({dialect.greatest([number, '0.0'])} + LN(1.0 + {beside}))"
+    tail = exponential(f"-ABS({number})", dialect)
+    return f"({dialect.greatest([number, '0.0'])} + LN(1.0 + {tail}))"
 
 
 def clipped(number: str, limit: float, dialect: Dialect) -> str:

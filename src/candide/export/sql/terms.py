@@ -15,7 +15,7 @@ from ...families.linear import LinearTerm
 from ...families.score_terms import CodeTable, JointNormal, LogQuadratic, Presence, Quadratic, Term, Transformed
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
-from .cells import Cells, Codes, Labelled
+from .cells import Cells, Codes, Labeled
 from .dialects import Dialect
 from .query import clipped, picked, total
 
@@ -170,9 +170,9 @@ def table_code(term: CodeTable, reader: ColumnReader) -> str:
     lookup = term.lookup
     assert lookup is not None
     if reader.numeric:
-        found = Labelled(cells.number(j), list(map(cells.dialect.number, lookup.labels.tolist())))
+        found = Labeled(cells.number(j), list(map(cells.dialect.number, lookup.labels.tolist())))
     else:
-        found = Labelled(cells.code(j), []) if lookup.direct else cells.labelled(j, lookup.labels.tolist())
+        found = Labeled(cells.code(j), []) if lookup.direct else cells.labeled(j, lookup.labels.tolist())
     return codes.of_labels(name, found, range(len(found.labels)), missing, _unlabeled(lookup, found.cell, unseen))
 
 

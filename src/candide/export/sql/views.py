@@ -82,8 +82,8 @@ class Pairs:
         p = self.prefix
         order = "counts.one = CASE WHEN p.slot < c.slot THEN p.slot ELSE c.slot END"
         order += " AND counts.other = CASE WHEN p.slot < c.slot THEN c.slot ELSE p.slot END"
-        beside = f"{p}_alone AS p JOIN {p}_alone AS c ON p.place <> c.place OR p.slot = c.slot"
-        return f"{beside} LEFT JOIN {p}_counts AS counts ON {order}"
+        pairs = f"{p}_alone AS p JOIN {p}_alone AS c ON p.place <> c.place OR p.slot = c.slot"
+        return f"{pairs} LEFT JOIN {p}_counts AS counts ON {order}"
 
     def _both(self, dialect: Dialect) -> dict[str, str]:
         """Of a slot beside a parent's: the count n and l = log p(x_j | x_u, class), beside itself log p(x_u | class).
@@ -317,15 +317,15 @@ class FourierView:
 
     def _numbers(self) -> dict[str, Floats]:
         """Return the columns of each feature."""
-        turns = {f"f{i}": self.view.features.frequencies[i] for i in self._turning}
+        frequencies = {f"f{i}": self.view.features.frequencies[i] for i in self._turning}
         if self._levels:
             turn, log_size = self.view.features.level_means()
-            turns |= {f"t{j}": turn[j] for j in self._levels} | {f"l{j}": log_size[j] for j in self._levels}
-        return {"phase": self.view.features.phases, **turns, **self._slopes}
+            frequencies |= {f"t{j}": turn[j] for j in self._levels} | {f"l{j}": log_size[j] for j in self._levels}
+        return {"phase": self.view.features.phases, **frequencies, **self._slopes}
 
     def _heights(self, dialect: Dialect) -> str:
-        turns = [f"f{i} * {self.inputs.names[i]}" for i in self._turning]
-        angle = total(["phase", *turns, *(f"{name} * t{j}" for j, name in self._levels.items())])
+        frequencies = [f"f{i} * {self.inputs.names[i]}" for i in self._turning]
+        angle = total(["phase", *frequencies, *(f"{name} * t{j}" for j, name in self._levels.items())])
         columns = ["code_key", f"COS({angle}) AS height", *self._slopes]
         if self._is_damped:
             columns.append(f"{self._log_size(dialect)} AS log_size")

@@ -34,7 +34,7 @@ _MOST_BINS = 64
 
 
 def proportional(weight: Floats) -> Array:
-    """First cells of √n bins of about √n rows each: proportional k-interval discretisation (Yang and Webb).
+    """First cells of √n bins of about √n rows each: proportional k-interval discretization (Yang and Webb).
 
     >>> proportional(np.ones(9))
     array([0, 3, 6])

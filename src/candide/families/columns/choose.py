@@ -137,8 +137,8 @@ def choose(
 def class_losses(models: Sequence[ColumnModel], log_prior: Floats, row: float | Floats = 1.0) -> Floats:
     """The losses of several models, tables over codes all at once; what is not a number counts as infinite."""
     coded = [(i, model) for i, model in enumerate(models) if type(model) is CodedColumn]
-    room = sum(len(log_prior) for _ in coded) * max((len(model.count) for _, model in coded), default=0)
-    if len(coded) < 2 or room > CELLS:
+    n_cells = sum(len(log_prior) for _ in coded) * max((len(model.count) for _, model in coded), default=0)
+    if len(coded) < 2 or n_cells > CELLS:
         coded = []
     out = np.full(len(models), np.nan)
     if coded:

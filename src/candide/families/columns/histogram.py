@@ -21,7 +21,7 @@ MICRO_BINS = 64
 # A value with at least this share of a column, and so many times the weight of the values beside it, is an atom.
 _ATOM_SHARE, _ATOM_RATIO = 0.1, 10.0
 # How many values on either side it is compared with.
-_BESIDE = 2
+_N_NEIGHBORS = 2
 # Whole numbers up to this many are a scale on which each value has a bin of its own.
 _SHORT_SCALE = 20
 # Where the cut beside an atom lies, as a part of the gap between it and the next value.
@@ -79,7 +79,7 @@ def atoms_of(cells: Cells) -> Array:
     """The cells that are atoms: single values that hold a large share of the column, and far more than those beside.
 
     A function of the cells alone, hence of the set of rows. A cell that holds several values is no atom, because
-    nobody knows how much of its weight each of them has. Where all values have a large share, each is one of few, and
+    the weight of each of them is unknown. Where all values have a large share, each is one of few, and
     none stands out. Steps of a short scale of whole numbers (up to 20 values) are none: a bin of width 1 shows them as
     they are.
 
@@ -99,9 +99,9 @@ def atoms_of(cells: Cells) -> Array:
     if not len(found):
         return found
     # Two atoms may lie side by side: what is compared with is not heavy itself.
-    light = np.pad(np.where(heavy, 0.0, weight), _BESIDE)
-    beside = [light[found + step] for step in range(2 * _BESIDE + 1) if step != _BESIDE]
-    found = found[weight[found] >= _ATOM_RATIO * np.max(beside, axis=0)]
+    light = np.pad(np.where(heavy, 0.0, weight), _N_NEIGHBORS)
+    neighbors = [light[found + step] for step in range(2 * _N_NEIGHBORS + 1) if step != _N_NEIGHBORS]
+    found = found[weight[found] >= _ATOM_RATIO * np.max(neighbors, axis=0)]
     if len(weight) <= _SHORT_SCALE and are_whole(cells):
         value = np.concatenate([[-np.inf], cells.low, [np.inf]])
         gap = np.minimum(value[found + 1] - value[found], value[found + 2] - value[found + 1])
@@ -273,9 +273,9 @@ def table_losses(
 def weighted_losses(others: Floats, own: Floats, weight: Floats) -> Floats:
     """The weight of rows times -log of the own class's share."""
     with np.errstate(invalid="ignore"):
-        ahead = others - own
-        # log(1 + e^ahead) as np.logaddexp has it, but vectorised.
-        losses = np.maximum(ahead, 0.0) + np.log1p(np.exp(-np.abs(ahead)))
+        margin = others - own
+        # log(1 + e^margin) as np.logaddexp has it, but vectorized.
+        losses = np.maximum(margin, 0.0) + np.log1p(np.exp(-np.abs(margin)))
     return np.asarray(np.multiply(losses, weight, out=np.zeros_like(losses), where=weight > 0))
 
 

@@ -72,7 +72,7 @@ def kernels(
     else:
         usual = [np.zeros((0, 0)) for _ in widths]
     alone = missing_code or len(small.atoms)
-    spreads = (_beside(spread, spread_out, len(made.count)) if alone else spread for spread in usual)
+    spreads = (_embedded(spread, spread_out, len(made.count)) if alone else spread for spread in usual)
     return [
         made.model("kernel", f"kernel, width {width:g}", strength, spread)
         for width, spread in zip(widths, spreads, strict=True)
@@ -93,7 +93,7 @@ def _usual_smoothers(weight: bytes) -> tuple[Floats, ...]:
     return made
 
 
-def _beside(spread: Floats, codes: Array, n_codes: int) -> Floats:
+def _embedded(spread: Floats, codes: Array, n_codes: int) -> Floats:
     """The same for some of the codes; the others (atoms, missing cells) keep their weight."""
     out = np.eye(n_codes)
     out[np.ix_(codes, codes)] = spread

@@ -114,7 +114,7 @@ def best_power(cells: Cells) -> BoxCox | YeoJohnson:
     """The power by maximum likelihood of normal classes with means of their own and one variance.
 
     Cells stand for their middles. Box–Cox where all numbers are positive, in units of their geometric mean, which does
-    not change the power; else Yeo–Johnson of the numbers standardised, so that their unit does not matter.
+    not change the power; else Yeo–Johnson of the numbers standardized, so that their unit does not matter.
     """
     from scipy.optimize import minimize_scalar
 

@@ -180,7 +180,7 @@ class DuckDB(Database):
         return bool(one == other)
 
 
-# Types by their numbers in the catalogue of every PostgreSQL; all others are fetched as texts.
+# Types by their numbers in the catalog of every PostgreSQL; all others are fetched as texts.
 _POSTGRES_TYPES = {
     16: pa.bool_(),
     20: pa.int64(),
@@ -280,8 +280,8 @@ class Sqlite(Database):
         kinds: list[pa.DataType] = []
         for begin in range(0, len(names), _SOME):
             ranks = [_RANK.format(cell=f"t.{self.quoted(name)}") for name in names[begin : begin + _SOME]]
-            asked = ", ".join(f"MIN({rank}), MAX({rank})" for rank in ranks)
-            found = self._cursor(f"SELECT {asked} FROM {source} AS t").fetchone()
+            bounds = ", ".join(f"MIN({rank}), MAX({rank})" for rank in ranks)
+            found = self._cursor(f"SELECT {bounds} FROM {source} AS t").fetchone()
             kinds += map(_sqlite_type, found[::2], found[1::2])
         return pa.schema([(name, self._or_date(name, source, kind)) for name, kind in zip(names, kinds, strict=True)])
 

@@ -44,7 +44,7 @@ def connected(
         with _opened(connection, extensions) as (found, table):
             yield found, _source(table if query is None else query)
     else:
-        yield _recognised(connection, dialect), _source(query)
+        yield _recognized(connection, dialect), _source(query)
 
 
 def _unwrapped(connection: Any, query: Any) -> tuple[Any, Any, Any]:
@@ -73,7 +73,7 @@ def _source(query: str | None) -> str:
     return query.strip() if _PLAIN_NAME.fullmatch(query.strip()) else identifier(query)
 
 
-def _recognised(connection: Any, dialect: str | None) -> Database:
+def _recognized(connection: Any, dialect: str | None) -> Database:
     package = type(connection).__module__.partition(".")[0]
     name = dialect or _PACKAGES.get(package)
     if name not in DIALECTS:
@@ -182,30 +182,30 @@ def fit_sql(
         raise ParameterError(f"estimator is {estimator!r:.60}; pass a model of candide, such as NaiveBayes()")
     if isinstance(columns, str):
         raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
-    asked = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
+    requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     with connected(connection, query, dialect, extensions) as (database, source), database.snapshot():
-        fitted: Estimator = estimator.fit(DatabaseSource(_query(database, source, asked)))
+        fitted: Estimator = estimator.fit(DatabaseSource(_query(database, source, requested)))
         return fitted
 
 
-def _query(database: Database, source: str, asked: RequestedRoles) -> Query:
+def _query(database: Database, source: str, requested: RequestedRoles) -> Query:
     schema = database.schema(source)
     if len(set(schema.names)) < len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
         raise InputError(f"two columns have the name {twice!r}; give each a name of its own: SELECT a.x AS a_x, …")
-    asked.check(schema.names)
-    found = Query(database, source, schema, _roles(asked, schema.names))
-    if asked.weight is not None and not found.is_number(asked.weight):
-        kind = schema.field(asked.weight).type
+    requested.check(schema.names)
+    found = Query(database, source, schema, _roles(requested, schema.names))
+    if requested.weight is not None and not found.is_number(requested.weight):
+        kind = schema.field(requested.weight).type
         raise InputError(
-            f"weight={asked.weight!r} is a column of type {kind}; weights are numbers; name another column"
+            f"weight={requested.weight!r} is a column of type {kind}; weights are numbers; name another column"
         )
     return found
 
 
-def _roles(asked: RequestedRoles, names: list[str]) -> Roles:
-    others = tuple(name for name in names if name not in (asked.label, asked.weight))
-    columns = asked.columns or ((asked.text,) if asked.text else others)
+def _roles(requested: RequestedRoles, names: list[str]) -> Roles:
+    others = tuple(name for name in names if name not in (requested.label, requested.weight))
+    columns = requested.columns or ((requested.text,) if requested.text else others)
     if not columns:
-        raise InputError(f"{asked.label!r} is the only column; a model learns from others; select some")
-    return Roles(str(asked.label), asked.text, columns, asked.weight)
+        raise InputError(f"{requested.label!r} is the only column; a model learns from others; select some")
+    return Roles(str(requested.label), requested.text, columns, requested.weight)

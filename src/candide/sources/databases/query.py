@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...data.arrow_batches import Groups, labelled_cells, needed
+from ...data.arrow_batches import Groups, labeled_cells, needed
 from ...data.column_selection import Roles
 from ...data.index import Index
 from ...data.labeled_rows import read_labels
@@ -181,12 +181,12 @@ def cell_by_cell(query: Query, names: Sequence[str], group_bytes: int) -> Iterat
 def row_by_row(query: Query, group_bytes: int, rest: str | None = None) -> Iterator[Chunk]:
     """Yield all rows, or some, of all columns that are learned from."""
     for batch in Groups(group_bytes).of(query.stream(query.cells, rest or query.rows)):
-        rows = labelled_cells(batch, query.roles)
+        rows = labeled_cells(batch, query.roles)
         yield Chunk(rows.X, rows.y, rows.weight)
 
 
 def _renamed_chunk(batch: Any, roles: Roles, names: Sequence[str]) -> Chunk:
-    rows = labelled_cells(batch, roles)
+    rows = labeled_cells(batch, roles)
     return Chunk(rows.X.rename_columns(list(names)), rows.y, rows.weight)
 
 
@@ -237,7 +237,7 @@ class Classes:
 
 def _placed(table: pa.Table) -> tuple[Index, Array]:
     """Return the classes of a result, and the position of the class of each row."""
-    rows = labelled_cells(table.combine_chunks().to_batches()[0], ANSWER._replace(columns=(), weight=None))
+    rows = labeled_cells(table.combine_chunks().to_batches()[0], ANSWER._replace(columns=(), weight=None))
     return read_labels(rows.y, rows.n_rows, Kernels())
 
 
@@ -350,19 +350,21 @@ def _some(names: Sequence[str]) -> Iterator[Sequence[str]]:
     return (names[begin : begin + _TOGETHER] for begin in range(0, len(names), _TOGETHER))
 
 
-def _each(n_columns: int, asked: Mapping[str, str]) -> Selected:
+def _each(n_columns: int, expressions: Mapping[str, str]) -> Selected:
     """Return the expressions that are selected for each column."""
-    return {f"{what}{j}": (sql.format(j=j), pa.float64()) for j in range(n_columns) for what, sql in asked.items()}
+    return {
+        f"{what}{j}": (sql.format(j=j), pa.float64()) for j in range(n_columns) for what, sql in expressions.items()
+    }
 
 
 def _by_class(
-    query: Query, names: Sequence[str], classes: Classes, asked: Mapping[str, str], rows: str
+    query: Query, names: Sequence[str], classes: Classes, expressions: Mapping[str, str], rows: str
 ) -> Iterator[tuple[str, list[Floats]]]:
     """Yield what is selected for each column, ``(classes, 1)`` each."""
-    table = query.ask({"y": ("r.y", query.label[1]), **_each(len(names), asked)}, f"{rows} GROUP BY r.y")
+    table = query.ask({"y": ("r.y", query.label[1]), **_each(len(names), expressions)}, f"{rows} GROUP BY r.y")
     found = classes.spread(table)
     for j, name in enumerate(names):
-        yield name, [found[f"{what}{j}"] for what in asked]
+        yield name, [found[f"{what}{j}"] for what in expressions]
 
 
 # Columns of many different numbers: in cells of their leading bits, as the grid has them in the end or finer.

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...data.arrow_batches import labelled_cells
+from ...data.arrow_batches import labeled_cells
 from ...data.column_selection import Roles
 from ...data.column_types import check_label_type
 from ...exceptions import InputError
@@ -76,7 +76,7 @@ class DatabaseSource(EngineSource):
         table = query.ask(query.cells, f"{query.rows}{among} LIMIT {n}")
         if not table.num_rows:
             return None
-        rows = labelled_cells(table.combine_chunks().to_batches()[0], self.roles)
+        rows = labeled_cells(table.combine_chunks().to_batches()[0], self.roles)
         return Chunk(rows.X, rows.y, rows.weight)
 
     def batches(self, n_bytes: int, start: int = 0) -> Iterator[Chunk]:
