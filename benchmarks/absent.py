@@ -64,7 +64,7 @@ class Halves:
 
     @cached_property
     def not_kept(self) -> Any:
-        return self.fitted(absent="missing", keep_sample=False)
+        return self.fitted(absent="missing", subsample=0)
 
     @cached_property
     def boosting(self) -> Any:
@@ -119,7 +119,7 @@ def without_columns(sets: list[Halves], n_subsets: int) -> Iterator[str]:
     yield (
         f"Test log-loss less that of a `NaiveBayes()` that was trained on the columns given, mean of {n_subsets} "
         "random sets of columns: of a model that keeps training rows, and (in parentheses) of one without, "
-        "`keep_sample=False`. Then the log-loss with all columns, and of the shares of the classes."
+        "`subsample=0`. Then the log-loss with all columns, and of the shares of the classes."
     )
     yield from excesses(sets, n_subsets)
 

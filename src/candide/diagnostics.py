@@ -180,13 +180,13 @@ def typicality(model: Any, X: Any) -> Floats:
     """Return how typical each row is: the share of left-out training rows that are at most as probable.
 
     Near 0, the row is unlike all training rows, and its prediction is an extrapolation. Needs training rows
-    (``keep_sample=True``).
+    (``subsample=100_000``).
 
     Examples
     --------
     >>> from candide import GaussianNB, diagnostics
     >>> X, y = [[1.0], [2.0], [3.0], [8.0], [9.0], [9.5]], [0, 0, 0, 1, 1, 1]
-    >>> diagnostics.typicality(GaussianNB(keep_sample=True).fit(X, y), [[100.0]])
+    >>> diagnostics.typicality(GaussianNB(subsample=100_000).fit(X, y), [[100.0]])
     array([0.])
     """
     fitted = _with_density(model, "typicality")

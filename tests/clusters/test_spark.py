@@ -106,7 +106,7 @@ def test_a_table(spark: Any) -> None:
 def test_rows_without_a_label(spark: Any) -> None:
     rows = TABLE.assign(label=[None if i % 9 == 4 else label for i, label in enumerate(TABLE["label"])])
     known = rows["label"].notna()
-    with pytest.warns(UserWarning, match="10 rows without a label were left out") as found:
+    with pytest.warns(UserWarning, match="10 rows without a label were skipped") as found:
         model = NaiveBayes(n_threads=1).fit(spread(spark, rows), "label")
     assert len([one for one in found if "without a label" in str(one.message)]) == 1
     assert_same_table(model, NaiveBayes(n_threads=1).fit(FRAME[known], rows["label"][known]))
@@ -132,8 +132,8 @@ def test_partitions_of_one_class_each_and_empty_ones(spark: Any) -> None:
 def test_texts(spark: Any, model: str) -> None:
     letters = spread(spark, pd.DataFrame({"text": TEXTS, "label": KINDS}), 5)
     apart, whole = (
-        TextNB(model, keep_sample=True).fit(letters, "label"),
-        TextNB(model, keep_sample=True).fit(TEXTS, KINDS),
+        TextNB(model, subsample=100_000).fit(letters, "label"),
+        TextNB(model, subsample=100_000).fit(TEXTS, KINDS),
     )
     assert apart.vocabulary_.keys() == whole.vocabulary_.keys()
     assert_alike(apart.model_.classifier.state.sample, whole.model_.classifier.state.sample)
@@ -232,7 +232,7 @@ def test_sums_that_are_too_large_for_the_driver_meet_before(spark: Any, monkeypa
 
 def test_rows_without_a_label_are_left_out(spark: Any) -> None:
     table = TABLE.assign(label=np.where(np.arange(90) % 10 < 3, None, LABELS))
-    with pytest.warns(UserWarning, match="27 rows without a label were left out"):
+    with pytest.warns(UserWarning, match="27 rows without a label were skipped"):
         model = NaiveBayes(n_threads=1, order=0).fit(spread(spark, table), "label")
     assert model.model_.row_counts == (90, 27, 4)
     assert_same_table(model, NaiveBayes(n_threads=1, order=0).fit(table[table["label"].notna()], "label"))
@@ -322,9 +322,9 @@ def test_a_task_that_dies_while_it_reads(spark: Any, mark: str) -> None:
 def test_a_task_that_dies_when_it_has_counted(spark: Any, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     make_mortal(monkeypatch, mark)
     numbers = TABLE[["visits", "label"]]
-    model = GaussianNB(keep_sample=True).fit(spread(spark, numbers), "label")
+    model = GaussianNB(subsample=100_000).fit(spread(spark, numbers), "label")
     assert Path(mark).exists()
-    whole = GaussianNB(keep_sample=True).fit(numbers[["visits"]], LABELS)
+    whole = GaussianNB(subsample=100_000).fit(numbers[["visits"]], LABELS)
     assert model.model_.row_counts == (90, 0, 4)
     assert_same_model(model, whole)
     assert_alike(model.model_.classifier.state.sample, whole.model_.classifier.state.sample)

@@ -52,7 +52,7 @@ def refused(call: Any, *words: str, error: type[CandideError] = InputError) -> N
 
 
 def test_two_columns_of_one_name() -> None:
-    refused(lambda: fit(pd.concat([X, X[["size"]]], axis=1)), "'size'", "a name of its own")
+    refused(lambda: fit(pd.concat([X, X[["size"]]], axis=1)), "'size'", "a unique name")
 
 
 def test_cells_that_hold_several_things() -> None:
@@ -88,7 +88,7 @@ def test_a_column_that_comes_alive(how: dict[str, Any]) -> None:
 
 
 def test_a_column_that_comes_alive_before_the_blend_is_made_again() -> None:
-    for settings in ({}, {"keep_sample": False}):
+    for settings in ({}, {"subsample": 0}):
         model = fit(X.assign(word="same"), **settings).partial_fit(X[:2], Y[:2])
         assert model.staleness_ == 0.05
         check(model.predict_proba(X))
@@ -206,7 +206,7 @@ def test_absent_columns(how: dict[str, Any]) -> None:
     for call in (lambda: fit(**how).predict(X[["size"]]), lambda: fit(**how).partial_fit(X[["word", "size"]], Y)):
         refused(call, "'count'", "absent", "absent='missing'")
     # Weights for rows that lack a column are fitted on the rows kept, if any; those for rows with null cells are not.
-    model = fit(absent="missing", keep_sample=False, **how)
+    model = fit(absent="missing", subsample=0, **how)
     for names in (["size"], ["word", "size"]):
         lacking = {name: None for name in X if name not in names}
         np.testing.assert_array_equal(model.predict_proba(X[names]), model.predict_proba(X.assign(**lacking)))
@@ -215,7 +215,7 @@ def test_absent_columns(how: dict[str, Any]) -> None:
 
 def test_an_absent_date() -> None:
     table = X.assign(day=pd.date_range("2024-01-01", periods=N, freq="31h"))
-    model = fit(table, absent="missing", keep_sample=False)
+    model = fit(table, absent="missing", subsample=0)
     np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(table.assign(day=None)))
 
 
@@ -373,7 +373,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "column": ({"columns": {"sise": "kernel"}}, "columns has the key 'sise', but X has no such column"),
     "twice": ({"columns": {"size": "kernel", ("size", "count"): "bins"}}, "column 'size' is matched twice"),
     "numbers": ({"columns": {"word": "gaussian"}}, "column 'word' holds categories, and 'gaussian' needs numbers"),
-    "two values": ({"columns": {"word": "bernoulli"}}, "holds 3 different values, and 'bernoulli' knows two"),
+    "two values": ({"columns": {"word": "bernoulli"}}, "holds 3 different values, and 'bernoulli' allows two"),
     "option": ({"columns": {"size": ("bins", {"foo": 1})}}, "'bins' has no option 'foo'"),
     "method": ({"columns": {"size": ("bins", {"method": "foo"})}}, "method of 'bins' is 'foo'; it must be one of"),
     "options": ({"columns": {"size": ("bins", 3)}}, "columns asks for ('bins', 3)"),
@@ -386,7 +386,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "unseen": ({"unseen": None}, "unseen is None; it must be one of ignore, smooth"),
     "absent": ({"absent": "yes"}, "absent is 'yes'; it must be one of error, missing"),
     "compute_loo": ({"compute_loo": "yes"}, "compute_loo is 'yes'; it must be True or False"),
-    "keep_sample": ({"keep_sample": "no"}, "keep_sample is 'no'; it must be True or False"),
+    "subsample": ({"subsample": "no"}, "subsample is 'no'; it must be 'auto', a number of training rows"),
     "fit_prior": ({"fit_prior": "no"}, "fit_prior is 'no'; it must be True or False"),
     "class_prior": ({"class_prior": [0.2, 0.3, 0.5]}, "got 3 priors for 2 classes"),
     "class_weight": ({"class_weight": "heavy"}, "class_weight is 'heavy'"),

@@ -51,7 +51,7 @@ SHAPES = {
     "no rows": (X[:0], ["0 sample(s)", "minimum of 1", "pass"]),
     "no columns": (X[:, :0], ["0 feature(s)", "minimum of 1", "pass"]),
     "an empty frame": (pd.DataFrame(X[:, :0]), ["0 feature(s)", "minimum of 1", "pass"]),
-    "ragged rows": ([[1.0, 2.0], [3.0]], ["X is no array", "inhomogeneous", "same length"]),
+    "ragged rows": ([[1.0, 2.0], [3.0]], ["X is not an array", "inhomogeneous", "same length"]),
     "complex numbers": (X * 1j, ["complex128", "not supported", "pass real numbers"]),
 }
 
@@ -141,13 +141,13 @@ LABELS = {
     "all None": ([None] * 4, ["y contains NaN", "4 rows, and none of them has a label", "check y"]),
     "infinity": ([0, 1, INF, 1], ["y contains infinity", "every row needs a label", "drop the rows"]),
     "continuous": ([0.5, 1, 2, 1], ["0.5 at row 0", "continuous", "pass whole numbers or texts"]),
-    "two dimensions": (np.ones((4, 2)), ["shape (4, 2)", "1d array", "pass one label a row"]),
-    "a number": (3, ["shape ()", "1d array", "pass one label a row"]),
+    "two dimensions": (np.ones((4, 2)), ["shape (4, 2)", "1d array", "pass one label per row"]),
+    "a number": (3, ["shape ()", "1d array", "pass one label per row"]),
     "too few": ([0, 1, 0], ["X has 4 rows, y has 3", "inconsistent", "give each row one label"]),
     "too many": ([0, 1, 0, 1, 1], ["X has 4 rows, y has 5", "inconsistent", "give each row one label"]),
     "mixed": ([0, "a", 0, "a"], ["0, 'a'", "different types", "same type"]),
     "mixed objects": (np.array([0, "a", 0, "a"], dtype=object), ["0, 'a'", "different types", "same type"]),
-    "ragged": ([[0], [1, 2], [0], [1]], ["y is no array", "inhomogeneous", "same length"]),
+    "ragged": ([[0], [1, 2], [0], [1]], ["y is not an array", "inhomogeneous", "same length"]),
     "unhashable": (np.array([[0], [1, 2], [0], [1]], dtype=object), ["a list", "numbers, texts or booleans", "use"]),
     "complex": (np.array([0, 1j, 0, 1]), ["complex", "not supported", "pass labels"]),
 }
@@ -185,8 +185,8 @@ WEIGHTS = {
         ["all sample weights are zero", "expected at least one positive weight", "give a row a weight above 0"],
     ),
     "texts": (list("abcd"), ["no numbers", "finite", "give one"]),
-    "two dimensions": (np.ones((4, 2)), ["2D array", "1D array or scalar", "give one weight a row"]),
-    "too few": ([1, 1], ["(2,)", "expected (4,)", "one weight a row"]),
+    "two dimensions": (np.ones((4, 2)), ["2D array", "1D array or scalar", "give one weight per row"]),
+    "too few": ([1, 1], ["(2,)", "expected (4,)", "one weight per row"]),
 }
 
 

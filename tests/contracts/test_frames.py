@@ -149,7 +149,7 @@ def test_rows_with_null_labels_are_left_out(make: Any) -> None:
     labels = make()
     with pytest.raises(InputError, match=r"y contains NaN.*drop the rows without one"):
         candide.GaussianNB(unlabeled="error").fit(X[:3], labels)
-    with pytest.warns(UserWarning, match="1 rows without a label were left out"):
+    with pytest.warns(UserWarning, match="1 rows without a label were skipped"):
         model = candide.GaussianNB().fit(X[:3], labels)
     values = labels.to_pylist() if hasattr(labels, "to_pylist") else labels.to_list()
     kept = [values[0], values[2]]
@@ -215,7 +215,7 @@ def test_numbers_as_names_are_no_names() -> None:
 
 
 def test_two_columns_of_one_name_are_refused() -> None:
-    with pytest.raises(InputError, match="give each a name of its own"):
+    with pytest.raises(InputError, match="give each a unique name"):
         candide.GaussianNB().fit(pd.DataFrame(X, columns=["a", "b", "a"]), y)
 
 

@@ -24,7 +24,7 @@ X = pd.DataFrame(
 )
 SETTINGS: list[dict[str, Any]] = [
     {"order": 0},
-    {"keep_sample": False, "compute_loo": True},
+    {"subsample": 0, "compute_loo": True},
     {"stacking": None},
     {"columns": {("a", "b"): "multivariate_normal"}},
 ]
@@ -58,7 +58,7 @@ def test_a_copy_learns_on_its_own() -> None:
 
 
 def test_a_pickle_holds_what_was_fitted() -> None:
-    model = pickle.loads(pickle.dumps(NaiveBayes(keep_sample=False, compute_loo=True).fit(X, Y)))
+    model = pickle.loads(pickle.dumps(NaiveBayes(subsample=0, compute_loo=True).fit(X, Y)))
     assert model.model_.classifier.state.sample is None
     assert model.staleness_ == 0.0
 

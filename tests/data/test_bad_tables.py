@@ -94,10 +94,10 @@ def test_large_numbers() -> None:
 
 
 def test_names_that_are_there_twice() -> None:
-    refused(pd.DataFrame([[1, 2]], columns=["a", "a"]), "a name of its own")
-    refused(pa.table([[1], [2]], names=["a", "a"]), "a name of its own")
+    refused(pd.DataFrame([[1, 2]], columns=["a", "a"]), "a unique name")
+    refused(pa.table([[1], [2]], names=["a", "a"]), "a unique name")
     frame = pd.DataFrame({"w": pd.to_datetime(["2020-01-01"]), "w.month": ["January"]})
-    refused(frame, "two columns have the name 'w.month' (a date column", "a name of its own")
+    refused(frame, "two columns have the name 'w.month' (a date column", "a unique name")
 
 
 def test_no_rows() -> None:

@@ -39,7 +39,7 @@ def test_dates_as_labels_keep_their_type() -> None:
 
 
 def test_a_class_weight_that_names_no_class_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"class_weight names 'spma', which is no class of y \('ham', 'spam'\)"):
+    with pytest.raises(ValueError, match=r"class_weight names 'spma', not a class of y \('ham', 'spam'\)"):
         GaussianNB(class_weight={"spma": 9}).fit([[1.0], [2.0]], ["ham", "spam"])
 
 

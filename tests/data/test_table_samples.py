@@ -13,6 +13,7 @@ from candide.data.columns import Columns
 from candide.data.table import read_table, table_of
 from candide.kernels.layouts import Array, Dense
 from candide.statistics import Sample
+from candide.statistics.base import Budget
 from candide.statistics.hashing import row_hashes
 
 from .containers import CELLS, CONTAINERS, N_ROWS, plain
@@ -22,7 +23,7 @@ CLASSES = np.array([0, 1, 1, 0, 0, 1], dtype=np.int32)
 
 
 def sample_of(table: Columns, classes: Array = CLASSES, budget: int = ROOMY) -> Sample:
-    return Sample.of(table, classes, None, 2, budget)
+    return Sample.of(table, classes, None, 2, Budget(budget))
 
 
 def assert_alike(a: Sample, b: Sample) -> None:

@@ -31,7 +31,7 @@ psycopg = late("psycopg")
 
 N = 80
 HALF = N // 2
-PLAIN: dict[str, Any] = {"stacking": None, "calibrate": None, "compute_loo": False, "keep_sample": False}
+PLAIN: dict[str, Any] = {"stacking": None, "calibrate": None, "compute_loo": False, "subsample": 0}
 
 
 class Case(NamedTuple):

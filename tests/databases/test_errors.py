@@ -20,10 +20,10 @@ TABLE = pa.table({"x": [1.0, None, 2.0], "word": ["a", "b", "c"], "w": [1.0, -1.
 @pytest.mark.parametrize(
     ("query", "options", "error", "match"),
     [
-        ("SELECT nonsense FROM t", {}, SourceError, "does not answer.*nonsense.*check the names"),
+        ("SELECT nonsense FROM t", {}, SourceError, "does not respond.*nonsense.*check the names"),
         ("nowhere", {}, SourceError, "nowhere"),
-        ("SELECT 1; DROP TABLE t", {}, SourceError, "does not answer"),
-        ("t; DROP TABLE t", {}, SourceError, "does not answer"),
+        ("SELECT 1; DROP TABLE t", {}, SourceError, "does not respond"),
+        ("t; DROP TABLE t", {}, SourceError, "does not respond"),
         ("t", {"label": "z"}, InputError, "label= names a column 'z', but the columns are 'x', 'word', 'w', 'y'"),
         ("t", {"columns": ["X"]}, InputError, "did you mean 'x'"),
         ("t", {"columns": "x"}, ParameterError, r"pass a list of names: columns=\['x'\]"),
@@ -45,7 +45,7 @@ def test_errors(put: Put, query: Any, options: dict[str, Any], error: type[Excep
     connection = put(TABLE)
     with pytest.raises(error, match=f"(?s){match}"):
         fit_sql(GaussianNB(), connection, query, **{"label": "y", **options})
-    with pytest.warns(UserWarning, match="1 rows without a label were left out"):
+    with pytest.warns(UserWarning, match="1 rows without a label were skipped"):
         model = fit_sql(GaussianNB(), connection, "t", label="y", columns=["x"])
     assert model.class_count_.tolist() == [1.0, 1.0]
 

@@ -79,7 +79,7 @@ def test_no_answer() -> None:
     [
         ({"costs": np.ones((2, 2))}, r"costs has shape \(2, 2\) for 3 classes"),
         ({"costs": "much"}, "costs"),
-        ({"costs": {("ant", "dog"): 1}}, "costs names 'dog', which is no class"),
+        ({"costs": {("ant", "dog"): 1}}, "costs names 'dog', which is not a class"),
         ({"costs": {"ant": 1}}, r"costs has the key 'ant'; keys are pairs of labels"),
         ({"costs": np.full((3, 3), np.nan)}, "a cost must be a finite number"),
         ({"abstain": 0.5, "unsure": "ant"}, "'ant' is a class of this model"),
@@ -96,7 +96,7 @@ def test_decisions_refused(settings: dict[str, Any], said: str) -> None:
 @every("calibrate", [None, "temperature", "isotonic"])
 @every("coverage", [0.8, 0.95])
 def test_sets_hold_the_truth_as_often_as_asked(calibrate: str | None, coverage: float) -> None:
-    model = candide.PoissonNB(calibrate=calibrate, keep_sample=True).fit(*drawn(1000))
+    model = candide.PoissonNB(calibrate=calibrate, subsample=100_000).fit(*drawn(1000))
     rows, classes = drawn(5000)
     held = model.predict_set(rows, coverage)
     assert held[np.arange(5000), classes].mean() == pytest.approx(coverage, abs=0.03)
@@ -106,7 +106,7 @@ def test_sets_hold_the_truth_as_often_as_asked(calibrate: str | None, coverage: 
 
 
 def test_sets_hold_every_class_as_often_as_asked() -> None:
-    model = candide.PoissonNB(keep_sample=True).fit(*drawn(1500))
+    model = candide.PoissonNB(subsample=100_000).fit(*drawn(1500))
     rows, classes = drawn(6000)
     held = model.predict_set(rows, 0.9, by_class=True)[np.arange(6000), classes]
     np.testing.assert_allclose([held[classes == c].mean() for c in range(3)], 0.9, atol=0.04)
@@ -115,13 +115,13 @@ def test_sets_hold_every_class_as_often_as_asked() -> None:
 @every("coverage", [0, -1, 1.5, np.nan])
 def test_coverage_refused(coverage: float) -> None:
     with pytest.raises(ParameterError, match="coverage is"):
-        candide.PoissonNB(keep_sample=True).fit(X, y).predict_set(X, coverage)
+        candide.PoissonNB(subsample=100_000).fit(X, y).predict_set(X, coverage)
 
 
 def test_rows_must_have_been_kept() -> None:
     model = candide.PoissonNB().fit(X, y)
     for asked in (model.predict_set, partial(diagnostics.typicality, model)):
-        with pytest.raises(ParameterError, match=r"needs training rows.*keep_sample=True"):
+        with pytest.raises(ParameterError, match=r"needs training rows.*subsample=100_000"):
             asked(X)
 
 
@@ -145,7 +145,7 @@ def test_new_rows_are_as_usual_as_any(name: str, settings: dict[str, Any], how: 
     often = np.repeat([[0.1, 0.4], [0.15, 0.5]], 6, axis=1)[classes]
     cells = RANDOM.binomial(1 if name == "BernoulliNB" else 4, often).astype(float)
     world = getattr(candide, name)(**settings).fit(cells, classes)
-    model = getattr(candide, name)(keep_sample=True, **settings).fit(*world.sample(2000, 1, **how))
+    model = getattr(candide, name)(subsample=100_000, **settings).fit(*world.sample(2000, 1, **how))
     usual = diagnostics.typicality(model, world.sample(1000, 2, **how)[0])
     assert stats.kstest(usual, "uniform").statistic < 0.08
     far = np.zeros((1, 12))
@@ -157,17 +157,17 @@ def test_new_rows_are_as_usual_as_any(name: str, settings: dict[str, Any], how: 
 def test_values_never_seen_are_unusual(unseen: str) -> None:
     """Though a prediction passes over them."""
     colours = RANDOM.choice(["red", "green", "blue"], (300, 4), p=[0.6, 0.3, 0.1])
-    model = candide.CategoricalNB(unseen=unseen, keep_sample=True).fit(colours, RANDOM.integers(0, 2, 300))
+    model = candide.CategoricalNB(unseen=unseen, subsample=100_000).fit(colours, RANDOM.integers(0, 2, 300))
     strange = [["mauve"] * 4, ["red", "mauve", "red", "red"], [None, None, None, "mauve"]]
     assert (diagnostics.typicality(model, strange) < 0.05).all()
     assert (diagnostics.typicality(model, [["red"] * 4, ["red", None, None, None]]) > 0.5).all()
 
 
 def test_typicality_is_a_share_of_rows() -> None:
-    model = candide.PoissonNB(keep_sample=True).fit(X, y)
+    model = candide.PoissonNB(subsample=100_000).fit(X, y)
     usual = diagnostics.typicality(model, X)
     assert ((usual >= 0) & (usual <= 1)).all()
-    weighted = candide.PoissonNB(keep_sample=True).fit(np.vstack([X, X]), np.tile(y, 2))
+    weighted = candide.PoissonNB(subsample=100_000).fit(np.vstack([X, X]), np.tile(y, 2))
     np.testing.assert_allclose(diagnostics.typicality(weighted, X), usual, atol=0.15)
     np.testing.assert_allclose(diagnostics.typicality(model, csr_array(X)), usual, rtol=1e-12)
     assert np.isfinite(diagnostics.typicality(model, np.full((1, 3), np.nan))).all()
@@ -254,7 +254,7 @@ def test_texts_of_all_lengths_are_as_usual() -> None:
     shares, topic = rng.dirichlet(np.full(100, 0.3), 2), rng.integers(0, 2, 2000)
     lengths = rng.integers(10, 300, 2000)
     texts = np.array([rng.multinomial(n, shares[c]) for n, c in zip(lengths, topic, strict=True)])
-    model = candide.MultinomialNB(keep_sample=True).fit(texts, topic)
+    model = candide.MultinomialNB(subsample=100_000).fit(texts, topic)
     for length in (20, 60, 250):
         new = diagnostics.typicality(model, rng.multinomial(length, shares[rng.integers(0, 2, 300)]))
         assert (new < 0.05).mean() < 0.15
@@ -281,7 +281,7 @@ def test_a_flag_is_no_number(settings: dict[str, Any]) -> None:
 @every("settings", [{"coverage": "a"}, {"coverage": True}, {"coverage": None}, {"by_class": "yes"}])
 def test_sets_are_asked_for_in_numbers(settings: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=r"coverage is|by_class is"):
-        candide.GaussianNB(keep_sample=True).fit(X, y).predict_set(X, **settings)
+        candide.GaussianNB(subsample=100_000).fit(X, y).predict_set(X, **settings)
 
 
 @every("method", ["temperature", "platt", "beta", "isotonic"])

@@ -126,7 +126,7 @@ def test_priors_of_single_classes_have_no_bayes_factor(name: str, settings: dict
 
 @every("verb", ["log_marginal_likelihood", "bayes_factors", "intervals", "log_odds", "impute", "typicality"])
 def test_complement_scores_are_no_density(verb: str) -> None:
-    model = candide.ComplementNB(keep_sample=True).fit([[1, 0], [0, 1]], [0, 1])
+    model = candide.ComplementNB(subsample=100_000).fit([[1, 0], [0, 1]], [0, 1])
     arguments = ([[1, np.nan]],) if verb in ("log_odds", "impute", "typicality") else ()
     with pytest.raises(NotADensity):
         getattr(diagnostics, verb)(model, *arguments)
@@ -233,11 +233,13 @@ def test_alpha_by_leaving_one_out_for_all(name: str) -> None:
 
 
 def test_leaving_one_out_needs_rows() -> None:
-    models = [candide.MultinomialNB(alpha="loo", keep_sample=False).fit(FEW, LABELS) for _ in range(2)]
+    models = [candide.MultinomialNB(alpha="loo", subsample=0).fit(FEW, LABELS) for _ in range(2)]
     assert chosen(models[0]) in GRID
     assert models[0].model_.state.sample is None
-    with pytest.raises(ParameterError, match=r"refit needs training rows.* keep_sample=True"):
-        models[0].merge(models[1]).refit().predict(FEW)
+    with pytest.warns(UserWarning, match=r"100% of the rows changed since alpha='loo' was fitted"):
+        both = models[0].merge(models[1])
+    with pytest.raises(ParameterError, match=r"refit needs training rows.* subsample=100_000"):
+        both.refit()
 
 
 @every("name", ["BernoulliNB", "CategoricalNB", "PoissonNB", "MultinomialNB"])

@@ -143,7 +143,7 @@ def test_beliefs_may_speak_of_classes_to_come() -> None:
 
 
 def test_rows_that_are_not_kept_are_looked_at_first() -> None:
-    how: dict[str, Any] = {"calibrate": "temperature", "keep_sample": False, "compute_loo": True}
+    how: dict[str, Any] = {"calibrate": "temperature", "subsample": 0, "compute_loo": True}
     model, whole = MultinomialNB(**how).fit(dealt(COUNTS, CLASSES)), MultinomialNB(**how).fit(COUNTS, CLASSES)
     np.testing.assert_array_equal(model.predict_proba(COUNTS), whole.predict_proba(COUNTS))
     assert model.loo_.log_loss == whole.loo_.log_loss

@@ -309,7 +309,7 @@ TWO = [[0.5, 0.5], [0.25, 0.75]]
 FRAME = pd.DataFrame(TWO, columns=["a", "b"])
 WRONG: list[tuple[str, Any, str]] = [
     ("flat", lambda: BernoulliNB.from_parameters([0.5, 0.5]), r"shape \(2,\); give one row per class"),
-    ("text", lambda: PoissonNB.from_parameters([["x"]]), "rate is no table of numbers"),
+    ("text", lambda: PoissonNB.from_parameters([["x"]]), "rate is not a table of numbers"),
     ("ragged", lambda: PoissonNB.from_parameters([[1], [1, 2]]), "give rows of equal length"),
     ("large", lambda: BernoulliNB.from_parameters([[0.5], [1.5]]), "holds 1.5 at row 1, column 0; .* from 0 to 1"),
     ("nan", lambda: PoissonNB.from_parameters([[np.nan]]), "holds nan at row 0, column 0; .* at least 0"),
@@ -345,7 +345,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("labels", lambda: BernoulliNB.from_parameters(TWO, classes=["a"]), "classes has 1 labels for 2 rows"),
     ("labels", lambda: BernoulliNB.from_parameters(TWO, classes=["a", "a"]), "classes names 'a' twice"),
     ("names", lambda: BernoulliNB.from_parameters(TWO, feature_names=["a"]), "give one text per column"),
-    ("names", lambda: BernoulliNB.from_parameters(TWO, feature_names=["a", "a"]), "a name of its own"),
+    ("names", lambda: BernoulliNB.from_parameters(TWO, feature_names=["a", "a"]), "a unique name"),
     ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior=[0.5, 0.4]), "sum of the priors should be 1"),
     ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior=[1.0]), "got 1 priors for 2"),
     ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior={"x": 1.0}), "it must name each of"),

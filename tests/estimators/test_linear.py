@@ -82,10 +82,10 @@ def test_buckets_have_numbers() -> None:
         (GaussianNB(estimate="predictive"), "Student's t"),
         (MultinomialNB(estimate="predictive"), "each counts for less"),
         (PoissonNB(estimate="predictive"), "negative binomial"),
-        (GaussianNB(variance="shared", calibrate="isotonic"), "calibrate='isotonic' bends"),
-        (GaussianNB(variance="shared", calibrate="beta"), "calibrate='beta' bends"),
+        (GaussianNB(variance="shared", calibrate="isotonic"), "calibrate='isotonic' transforms"),
+        (GaussianNB(variance="shared", calibrate="beta"), "calibrate='beta' transforms"),
         (NaiveBayes(), "its scores are stacked views"),
-        (NaiveBayes(stacking=None), "each column in a way of its own"),
+        (NaiveBayes(stacking=None), "each column by its own family"),
     ],
 )
 def test_models_without_one_say_why(model: Any, why: str) -> None:

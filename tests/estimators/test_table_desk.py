@@ -46,7 +46,7 @@ def the_model() -> NaiveBayes:
 @cache
 def bare() -> NaiveBayes:
     """Without training rows."""
-    return NaiveBayes(keep_sample=False, compute_loo=True).fit(X, Y)
+    return NaiveBayes(subsample=0, compute_loo=True).fit(X, Y)
 
 
 def test_decisions() -> None:
@@ -221,12 +221,13 @@ def test_without_training_rows() -> None:
     assert bare().model_.classifier.state.sample is None
     assert bare().loo_.log_loss == the_model().loo_.log_loss
     for call in (bare().predict_set, partial(diagnostics.typicality, bare())):
-        with pytest.raises(ParameterError, match="keep_sample=True"):
+        with pytest.raises(ParameterError, match="subsample=100_000"):
             call(Z)
-    with pytest.raises(ParameterError, match="keep_sample=True"):
+    with pytest.raises(ParameterError, match="subsample=100_000"):
         copy.deepcopy(bare()).refit()
 
 
+@pytest.mark.filterwarnings("ignore:.*this model keeps no training rows to fit it again")
 def test_learning_without_training_rows() -> None:
     """The columns follow, the weights stay, and their age is told."""
     model = copy.deepcopy(bare()).partial_fit(*made(50, seed=7))
@@ -235,9 +236,9 @@ def test_learning_without_training_rows() -> None:
     assert merge([bare(), bare()]).class_count_.tolist() == (2 * bare().class_count_).tolist()
     assert np.isfinite(copy.deepcopy(bare()).discount(0.5).predict_proba(Z)).all()
     assert np.isfinite(copy.deepcopy(bare()).forget(X[:50], Y[:50]).predict_proba(Z)).all()
-    with pytest.raises(InputError, match="keep_sample=True, or with stacking=None"):
+    with pytest.raises(InputError, match="subsample=100_000, or with stacking=None"):
         copy.deepcopy(bare()).partial_fit(Z, np.full(20, "new"))
-    plain = NaiveBayes(keep_sample=False, stacking=None).fit(X, Y).partial_fit(Z, np.full(20, "new"))
+    plain = NaiveBayes(subsample=0, stacking=None).fit(X, Y).partial_fit(Z, np.full(20, "new"))
     assert plain.predict_proba(Z).shape == (20, 3)
 
 

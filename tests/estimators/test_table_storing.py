@@ -20,9 +20,9 @@ X = pd.DataFrame(
 Y = np.where(X["x0"] + X["x1"] * (X["c0"] == "a") + RNG.normal(size=N) > 0, "a", "b")
 
 
-@pytest.mark.parametrize("keep_sample", [None, False])
-def test_a_stored_model_is_the_same(keep_sample: bool | None) -> None:
-    model = NaiveBayes(keep_sample=keep_sample, compute_loo=False).fit(X, Y)
+@pytest.mark.parametrize("subsample", ["auto", 0])
+def test_a_stored_model_is_the_same(subsample: Any) -> None:
+    model = NaiveBayes(subsample=subsample, compute_loo=False).fit(X, Y)
     expected = model.predict_proba(X)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), expected)
@@ -30,14 +30,14 @@ def test_a_stored_model_is_the_same(keep_sample: bool | None) -> None:
 
 
 def test_predicting_does_not_make_it_larger() -> None:
-    model = NaiveBayes(keep_sample=False, compute_loo=False).fit(X, Y)
+    model = NaiveBayes(subsample=0, compute_loo=False).fit(X, Y)
     before = len(pickle.dumps(model))
     model.predict(X)
     assert len(pickle.dumps(model)) == before < 1.2e6
 
 
 def test_views_without_weight_go_with_the_rows() -> None:
-    with_rows, without = (NaiveBayes(keep_sample=keep, compute_loo=False).fit(X, Y) for keep in (True, False))
+    with_rows, without = (NaiveBayes(subsample=keep, compute_loo=False).fit(X, Y) for keep in ("auto", 0))
     np.testing.assert_array_equal(without.predict_proba(X), with_rows.predict_proba(X))
     weights: Any = without.model_.classifier.fitted.views.weights.weight  # type: ignore[union-attr]
     first = len(X.columns) + 1

@@ -247,7 +247,7 @@ def test_blends_leave_rows_out() -> None:
 def test_copies_pickles_and_rows_that_go(how: dict[str, Any]) -> None:
     model = fit(X, Y, **how)
     assert_alike(pickle.loads(pickle.dumps(model)), model, 0.0)
-    assert_alike(fit(X, Y, keep_sample=False, **how), model, 1e-12)
+    assert_alike(fit(X, Y, subsample=0, **how), model, 1e-12)
     new = copy.deepcopy(model).partial_fit(Z[:15], np.repeat("new", 15))
     assert "new" in new.classes_
     assert "new" not in model.classes_

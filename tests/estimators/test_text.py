@@ -333,7 +333,7 @@ def test_a_forgotten_text_leaves_the_weights_alone() -> None:
 
 def test_auto_without_its_rows_predicts_the_same() -> None:
     model = TextNB().fit(X, Y)
-    assert_alike(TextNB(keep_sample=False).fit(X, Y), model, 1e-12)
+    assert_alike(TextNB(subsample=0).fit(X, Y), model, 1e-12)
 
 
 def test_the_textbooks_unseen_word() -> None:
@@ -373,7 +373,7 @@ def test_few_texts_are_cut_once_and_give_the_same(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_array_equal(TextNB().fit(texts, labels).predict_proba(texts), few.predict_proba(texts))
 
 
-@pytest.mark.parametrize("settings", [{}, {"refine": True}, {"keep_sample": False, "compute_loo": True}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"refine": True}, {"subsample": 0, "compute_loo": True}], ids=str)
 @pytest.mark.parametrize("copies", [1, 10])
 def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
     model = TextNB(**settings).fit(["free entry"] * copies, ["spam"] * copies)
@@ -389,8 +389,8 @@ def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
         ({"stop_words": 5}, "stop_words is 5"),
         ({"buckets": 0}, "buckets is 0.*from 1 to 30"),
         ({"buckets": 31}, "buckets is 31"),
-        ({"pattern": "("}, "no regular expression"),
-        ({"pattern": 5}, "no regular expression"),
+        ({"pattern": "("}, "not a regular expression"),
+        ({"pattern": 5}, "not a regular expression"),
         ({"pattern": "(a)(b)"}, "with 2 groups"),
         ({"tokenizer": 5}, "tokenizer is 5"),
         ({"tokenizer": lambda _: None}, "tokenizer gave None"),

@@ -95,7 +95,7 @@ def test_a_refinement_is_fitted_again_once_a_tenth_is_forgotten() -> None:
 @pytest.mark.slow
 def test_without_texts_it_refuses_to_forget() -> None:
     texts, labels = redundant(100, seed=5)
-    model = TextNB(refine=True, keep_sample=False).fit(texts, labels)
+    model = TextNB(refine=True, subsample=0).fit(texts, labels)
     before = model.predict_proba(texts)
     with pytest.raises(ForgetError, match="refined model forgets by fitting"):
         model.forget(texts[:1], labels[:1])

@@ -77,7 +77,7 @@ def test_which_tokens_go_does_not_hang_on_who_came_first() -> None:
 
 @pytest.mark.parametrize("how", [{"family": "multinomial"}, {"family": "multinomial", "buckets": 10}, FEW], ids=str)
 def test_bytes_are_those_of_the_stored_model(how: dict[str, Any]) -> None:
-    model = TextNB(keep_sample=False, compute_loo=False, **how).fit(*many_words(400, 3))
+    model = TextNB(subsample=0, compute_loo=False, **how).fit(*many_words(400, 3))
     empty = len(pickle.dumps(copy.deepcopy(model).prune(max_tokens=1)))
     for max_bytes in (20_000, 8_000, 2_000):
         size = len(pickle.dumps(model.prune(max_bytes=max_bytes)))
@@ -177,7 +177,7 @@ def test_idle_looks_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (model.summary()["weight"][np.isin(model.summary()["feature_set"], list(IDLE))] == 0).all()
 
 
-@pytest.mark.parametrize("how", [{}, {"keep_sample": False}, {"refine": True}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"subsample": 0}, {"refine": True}], ids=str)
 def test_compacting_changes_no_prediction(how: dict[str, Any]) -> None:
     model = with_idle(IDLE, **how)
     before = model.predict_proba(Z)

@@ -49,7 +49,7 @@ def test_bits_of_auto_are_those_of_a_text_of_one_token() -> None:
 
 
 def test_hashed_tokens_have_names_while_there_are_texts_and_after() -> None:
-    model, small = TextNB().fit(TEXTS, LABELS), TextNB(keep_sample=False).fit(TEXTS, LABELS)
+    model, small = TextNB().fit(TEXTS, LABELS), TextNB(subsample=0).fit(TEXTS, LABELS)
     table = model.top_features(30)
     assert {"pairs of words", "4 or 5 characters"} <= set(table["feature_set"])
     assert not any(str(token).startswith("bucket") for token in table["token"])

@@ -58,7 +58,7 @@ def test_texts_of_something_else_are_not_used() -> None:
     # Words of all topics in every text, so that whatever is made of them misleads.
     mixed = [" ".join(rng.choice(sum(TOPICS, COMMON), 12)) for _ in range(300)]
     model = TextNB(unlabeled="em").fit([*texts, *mixed], [*labels, *[None] * 300])
-    with pytest.warns(UserWarning, match="300 rows without a label were left out"):
+    with pytest.warns(UserWarning, match="300 rows without a label were skipped"):
         alone = TextNB().fit([*texts, *mixed], [*labels, *[None] * 300])
     only = TextNB().fit(texts, labels)
     assert not model.unlabeled_.used
@@ -176,7 +176,7 @@ def test_missing_labels_of_all_kinds() -> None:
         [*labels[:20], *[float("nan")] * 5],
     ]
     for y in spelled:
-        with pytest.warns(UserWarning, match="5 rows without a label were left out"):
+        with pytest.warns(UserWarning, match="5 rows without a label were skipped"):
             model = TextNB("multinomial").fit(texts, y)
         assert np.allclose(model.predict_proba(texts), expected)
     numbers = [*(float(ord(label or "?")) for label in labels[:20]), *[float("nan")] * 5]
@@ -207,7 +207,7 @@ def test_what_is_refused() -> None:
 def test_without_training_texts_the_same_model(settings: dict[str, object]) -> None:
     """Looks that had no weight before may have one after."""
     texts, labels = some_labels(40, 300, seed=9)
-    keeps, drops = (TextNB(**settings, unlabeled="em", keep_sample=keep).fit(texts, labels) for keep in (True, False))
+    keeps, drops = (TextNB(**settings, unlabeled="em", subsample=keep).fit(texts, labels) for keep in ("auto", 0))
     assert drops.unlabeled_ == keeps.unlabeled_
     assert np.array_equal(drops.predict_proba(texts), keeps.predict_proba(texts))
     assert drops.loo_.log_loss == keeps.loo_.log_loss

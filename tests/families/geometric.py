@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -122,12 +122,12 @@ class GeometricNB(BaseNB):
         class_prior: Any = None,
         calibrate: str | None = None,
         compute_loo: bool | None = None,
-        keep_sample: bool | None = None,
+        subsample: Literal["auto"] | int = "auto",
         n_threads: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.class_prior = class_prior
         self.calibrate = calibrate
         self.compute_loo = compute_loo
-        self.keep_sample = keep_sample
+        self.subsample = subsample
         self.n_threads = n_threads

@@ -94,7 +94,7 @@ def test_linear_form_and_sql() -> None:
 
 @pytest.mark.parametrize("sample", [False, True])
 def test_files(tmp_path: Path, sample: bool) -> None:
-    model = fitted(alpha=0.5, keep_sample=True, calibrate="platt")
+    model = fitted(alpha=0.5, subsample=100_000, calibrate="platt")
     model.save(tmp_path / "model.candide", sample=sample)
     for again in (candide.load(tmp_path / "model.candide"), candide.from_json(model.to_json(sample))):
         assert isinstance(again, GeometricNB)

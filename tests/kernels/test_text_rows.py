@@ -14,6 +14,7 @@ from tiers import every
 from candide.data.texts import read_texts
 from candide.kernels.layouts import TextRows
 from candide.statistics import Sample
+from candide.statistics.base import Budget
 
 TEXTS = ["", "a", "eight by", "nine byte", "naïve", "日本語のテキスト", "😀 half", None, "x" * 1000]
 CONTAINERS: dict[str, Any] = {
@@ -71,8 +72,8 @@ def test_a_sample_of_texts_does_not_depend_on_parts() -> None:
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["a", "bb", "ccc"], 5)) for _ in range(300)]
     classes = rng.integers(0, 2, 300).astype(np.int32)
-    whole = Sample.of(rows(texts), classes, None, 2, 600)
-    parts = [Sample.of(rows(texts[i::3]), classes[i::3], None, 2, 600) for i in range(3)]
+    whole = Sample.of(rows(texts), classes, None, 2, Budget(1200))
+    parts = [Sample.of(rows(texts[i::3]), classes[i::3], None, 2, Budget(1200)) for i in range(3)]
     merged = parts[2].merge(parts[0]).merge(parts[1])
     again = decoded(merged)
     for sample in (merged, again):

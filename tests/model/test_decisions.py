@@ -85,7 +85,10 @@ def test_costs_are_read_from_arrays_and_pairs() -> None:
         ([[0, 1], [1, 0]], r"costs has shape \(2, 2\) for 3 classes; give one row per true class"),
         ("none", "costs has shape|costs holds no numbers"),
         ([["x"] * 3] * 3, "costs holds no numbers"),
-        ({("a", "d"): 1}, r"costs names 'd', which is no class \('a', 'b', 'c'\); name the classes as they are in y"),
+        (
+            {("a", "d"): 1},
+            r"costs names 'd', which is not a class \('a', 'b', 'c'\); name the classes as they are in y",
+        ),
         ({"ab": 1}, r"costs has the key 'ab'; keys are pairs of labels, \(true, answered\)"),
         ({("a", "b"): "much"}, r"costs of \('a', 'b'\) is 'much'; it must be a number"),
         ({("a", "b"): np.inf}, "costs has inf where 'a' is answered with 'b'; a cost must be a finite number"),

@@ -8,6 +8,7 @@ from candide.exceptions import ForgetError, InputError, ParameterError
 from candide.kernels.layouts import Dense
 from candide.model.state import State, join
 from candide.statistics import Counts, Sample
+from candide.statistics.base import Budget
 
 
 def state(labels, rows, *, declared=None, closed=False, kept=True, group=None):
@@ -16,7 +17,7 @@ def state(labels, rows, *, declared=None, closed=False, kept=True, group=None):
     positions = np.repeat(np.arange(len(rows)), rows).astype(np.int32)
     groups = None if group is None else np.full(len(positions), group, dtype=np.uint64)
     data = Dense.of(np.ones((len(positions), 1)))
-    sample = Sample.of(data, positions, None, len(rows), 10_000, groups=groups) if kept else None
+    sample = Sample.of(data, positions, None, len(rows), Budget(10_000), groups=groups) if kept else None
     mask = np.zeros(len(rows), dtype=bool) if declared is None else np.asarray(declared, dtype=bool)
     return State(classes, mask, Counts(rows + 0.0, rows[:, None] + 0.0, None), closed, sample)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB as SklearnNB
 from tiers import every, late
 
 import candide
 from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB
+from candide.diagnostics import information
 from candide.exceptions import InputError, ParameterError
 
 from .rows import names, numbers, table, table_model, text_model, texts
@@ -59,6 +63,37 @@ def test_points_of_a_nomogram_add_up_to_what_the_model_says(kind: str) -> None:
     assert bits == pytest.approx((said[1] - said[0]) / np.log(2), rel=1e-9, abs=1e-9)
 
 
+def test_a_nomogram_picks_a_class_and_names_it() -> None:
+    shown = plot.nomogram(GaussianNB().fit(*numbers(3)))
+    assert shown.ax.get_title().startswith("ham against all other classes")
+    stacked = plot.nomogram(table_model(2))
+    assert "not additive" in stacked.ax.get_title()
+    assert list(stacked.numbers) == ["bits_per_point"]
+    X, y = numbers(2, 201)
+    assert "12 of 200 columns" in plot.nomogram(GaussianNB().fit(X, y)).ax.get_title()
+
+
+def test_marks_of_numbers_are_round() -> None:
+    shown = plot.nomogram(GaussianNB().fit(*numbers(2)))
+    written = [text.get_text() for text in shown.ax.texts]
+    marks = [float(text) for text in written if text.replace("-", "").replace(".", "").isdigit()]
+    assert all(round(mark, 3) == mark for mark in marks)
+
+
+def test_densities_of_all_columns_overlay_the_classes() -> None:
+    X, y = numbers(20, 200)
+    model = GaussianNB().fit(X, y)
+    shown = plot.densities(model)
+    assert len(shown.axes) == 12
+    assert shown.figure.get_suptitle() == "12 of 200 columns, the most informative; 6 of 20 classes, the largest"
+    assert [len(ax.lines) for ax in shown.axes] == [6] * 12
+    name = shown.table["column"][0]
+    assert name in model.model_.column_names().tolist()
+    few = plot.densities(table_model(2, stacking=None, calibrate=None), classes=["spam"])
+    assert {ax.get_xlabel() for ax in few.axes} >= {"size", "count"}
+    assert few.figure.get_suptitle() == "1 of 2 classes"
+
+
 def test_the_longest_line_of_a_nomogram_is_100_points() -> None:
     shown = plot.nomogram(table_model(2, stacking=None, calibrate=None))
     assert shown.table["points"].min() == 0
@@ -80,16 +115,14 @@ def test_a_nomogram_shows_the_columns_asked_for() -> None:
 @every(
     "model,options,message",
     [
-        (lambda: table_model(2), {}, "do not add up"),
-        (lambda: GaussianNB(calibrate="isotonic").fit(*numbers(2)), {}, "do not add up"),
-        (lambda: GaussianNB().fit(*numbers(3)), {}, "3 classes; name one"),
+        (lambda: table_model(2), {"against": "ham"}, "do not add up"),
+        (lambda: GaussianNB(calibrate="isotonic").fit(*numbers(2)), {"against": "ham"}, "do not add up"),
         (lambda: GaussianNB().fit(*numbers(3)), {"of": "cat"}, "no class of this model"),
         (lambda: GaussianNB().fit(*numbers(3)), {"of": "ham", "against": "ham"}, "given as both"),
-        (lambda: GaussianNB().fit(np.ones((4, 1)), list("aabb")), {}, "no column tells"),
-        (lambda: GaussianNB().fit(np.ones((2, 1)), ["a", "a"]), {}, "knows only 'a'"),
-        (lambda: MultinomialNB().fit(np.ones((2, 501)), ["a", "b"]), {}, "501 columns"),
+        (lambda: GaussianNB().fit(np.ones((4, 1)), list("aabb")), {}, "no column distinguishes"),
+        (lambda: GaussianNB().fit(np.ones((2, 1)), ["a", "a"]), {}, "has only 'a'"),
         (lambda: text_model(2), {}, "no columns"),
-        (lambda: GaussianNB().fit(*numbers(2)), {"columns": ["none"]}, "'none' is no column"),
+        (lambda: GaussianNB().fit(*numbers(2)), {"columns": ["none"]}, "'none' is not a column"),
     ],
 )
 def test_what_no_nomogram_can_show(model: Any, options: dict[str, Any], message: str) -> None:
@@ -148,7 +181,7 @@ def test_what_has_no_density() -> None:
     X, y = counts()
     with pytest.raises(ParameterError, match="share their probability"):
         plot.densities(MultinomialNB().fit(X, y), 0)
-    with pytest.raises(ParameterError, match="'nonsense' is no family"):
+    with pytest.raises(ParameterError, match="'nonsense' is not a family"):
         plot.densities(GaussianNB().fit(X, y), 0, families=["nonsense"])
     holes = NaiveBayes().fit({"a": X[:, 0], "b": np.full(len(y), np.nan), "c": np.ones(len(y)), "y": y}, y="y")
     with pytest.raises(InputError, match="nothing but missing values"):
@@ -166,9 +199,9 @@ def test_a_constant_column_that_was_asked_for_is_shown_as_it_is() -> None:
 def test_reliability_is_that_of_the_report() -> None:
     model = GaussianNB(calibrate="beta", compute_loo=True).fit(*numbers(3))
     shown = plot.reliability(model)
-    calibrated = shown.table["curve"] == "calibrated"
+    calibrated = shown.table["curve"] == "model"
     assert shown.table["accuracy"][calibrated] == pytest.approx(model.loo_.reliability["accuracy"])
-    assert shown.numbers["calibrated"] == model.loo_.ece
+    assert shown.numbers["model"] == model.loo_.ece
     raw = GaussianNB(compute_loo=True).fit(*numbers(3)).loo_
     assert shown.table["confidence"][~calibrated] == pytest.approx(raw.reliability["confidence"])
     assert len(shown.ax.collections) == 2
@@ -178,9 +211,9 @@ def test_reliability_on_rows_given() -> None:
     X, y = numbers(3)
     model, raw = GaussianNB(calibrate="platt").fit(X[::2], y[::2]), GaussianNB().fit(X[::2], y[::2])
     shown = plot.reliability(model, X[1::2], y[1::2])
-    assert set(shown.numbers) == {"raw", "calibrated"}
-    assert shown.numbers["raw"] == pytest.approx(plot.reliability(raw, X[1::2], y[1::2]).numbers["raw"])
-    assert set(plot.reliability(table_model(2)).numbers) == {"raw", "stacked"}
+    assert set(shown.numbers) == {"plain naive Bayes", "model"}
+    assert shown.numbers["plain naive Bayes"] == pytest.approx(plot.reliability(raw, X[1::2], y[1::2]).numbers["model"])
+    assert set(plot.reliability(table_model(2)).numbers) == {"plain naive Bayes", "model"}
 
 
 def test_confusion_and_risk_are_those_of_the_report() -> None:
@@ -244,10 +277,65 @@ def test_regions_are_the_answers_of_the_models() -> None:
 
 def test_regions_need_two_number_columns() -> None:
     X, y = numbers(2)
-    with pytest.raises(InputError, match="plane of two number columns"):
-        plot.decision_regions(GaussianNB().fit(X, y), X, y)
-    with pytest.raises(InputError, match="60 rows and 2 labels"):
+    with pytest.raises(InputError, match="need two number columns"):
+        plot.decision_regions(GaussianNB().fit(X[:, :1], y), X[:, :1], y)
+    with pytest.raises(InputError, match="60 rows and y has 2 labels"):
         plot.decision_regions(GaussianNB().fit(X[:, :2], y), X[:, :2], y[:2])
+
+
+def test_regions_of_more_columns_are_those_of_the_best_two() -> None:
+    X, y = numbers(3, 5)
+    model = GaussianNB().fit(X, y)
+    shown = plot.decision_regions(model, X, y)
+    best = sorted(information(model)["column"][:2].tolist())
+    assert [shown.ax.get_xlabel(), shown.ax.get_ylabel()] == [f"column {name[1:]}" for name in best]
+    assert "the other 3 columns missing" in shown.ax.get_title()
+    points = np.full((shown.table.n_rows, 5), np.nan)
+    points[:, 1], points[:, 3] = (plot.decision_regions(model, X, y, columns=["x1", 3]).table[c] for c in "xy")
+    answers = plot.decision_regions(model, X, y, columns=["x1", 3]).table["answer"]
+    assert np.array_equal(answers, model.predict(points))
+
+
+def test_a_learning_curve_takes_estimators_that_are_not_fitted() -> None:
+    X, y = numbers(3)
+    fitted = plot.learning_curve(GaussianNB().fit(X, y), X, y, n_blocks=3)
+    unfitted = plot.learning_curve(GaussianNB(), X, y, n_blocks=3)
+    assert unfitted.table["value"].tolist() == fitted.table["value"].tolist()
+    other = plot.learning_curve(SklearnNB(var_smoothing=0.0), X, y, n_blocks=3, ax=fitted.ax)
+    assert other.table["value"] == pytest.approx(fitted.table["value"], rel=1e-3)
+    assert [line.get_text() for line in fitted.ax.get_legend().get_texts()] == ["GaussianNB", "GaussianNB"]
+    with pytest.raises(ParameterError, match="predict_proba"):
+        plot.learning_curve(object(), X, y)
+
+
+def test_a_waterfall_takes_a_row() -> None:
+    X, y = numbers(2)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model, table = GaussianNB().fit(frame, y), NaiveBayes(order=0).fit(frame, y)
+    for fitted in (model, table):
+        wanted = fitted.explain(frame[:1])[0].log_odds()
+        for row in (frame.iloc[0], frame[:1], dict(frame.iloc[0]), X[0].tolist() if fitted is model else frame[:1]):
+            assert plot.waterfall(fitted, row).numbers["log_odds"] == pytest.approx(wanted)
+    words = text_model(2)
+    assert plot.waterfall(words, "win cash").numbers == plot.waterfall(words.explain(["win cash"])[0]).numbers
+    with pytest.raises(InputError, match="no column 'b'"):
+        plot.waterfall(model, {"a": 1.0})
+    with pytest.raises(ParameterError, match="2 are given"):
+        plot.waterfall(model, frame[:2])
+    with pytest.raises(ParameterError, match=r"waterfall\(model, row\)"):
+        plot.waterfall(model)
+
+
+def test_only_plots_are_listed() -> None:
+    module = importlib.import_module("candide.plot")
+    assert dir(module) == [name for name in sorted(module.__all__) if name != "Display"]
+
+
+def test_a_reliability_diagram_is_filled() -> None:
+    shown = plot.reliability(GaussianNB(compute_loo=True, calibrate="platt").fit(*numbers(2)))
+    low = min(shown.table[name].min() for name in ("confidence", "accuracy"))
+    assert shown.ax.get_xlim() == shown.ax.get_ylim()
+    assert 0 <= low - shown.ax.get_xlim()[0] < 0.1 or shown.ax.get_xlim()[0] == 0.9
 
 
 def test_a_learning_curve_is_that_of_models_fitted_on_parts() -> None:
@@ -302,8 +390,7 @@ def test_models_from_files_look_the_same(tmp_path: Path) -> None:
         one, two = picture(before, *options), picture(after, *options)
         for name in one.table:
             assert np.array_equal(one.table[name], two.table[name], equal_nan=one.table[name].dtype.kind == "f"), name
-    # Without its training rows a model remembers its report, but not the raw scores.
-    assert set(plot.reliability(other).numbers) == {"calibrated"}
+    assert plot.reliability(other).numbers == plot.reliability(gaussian).numbers
 
 
 def test_days_are_written_as_dates() -> None:

@@ -41,6 +41,14 @@ def gaussian(n: int) -> GaussianNB:
     return GaussianNB(compute_loo=True, calibrate="platt").fit(*numbers(n))
 
 
+def many_columns(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return numbers(n, 200)
+
+
+def wide(n: int) -> GaussianNB:
+    return GaussianNB().fit(*many_columns(n))
+
+
 def planes(n: int) -> Display:
     X, y = numbers(n, 2)
     return plot.decision_regions(
@@ -59,10 +67,13 @@ PICTURES: dict[str, Callable[[int], Display]] = {
     "confusion": lambda n: plot.confusion(gaussian(n)),
     "decision_regions": planes,
     "densities": lambda n: plot.densities(table_model(n, stacking=None, calibrate=None), "size"),
+    "densities of all columns": lambda n: plot.densities(table_model(n, stacking=None, calibrate=None)),
+    "densities of many columns": lambda n: plot.densities(wide(n)),
     "densities of names": lambda n: plot.densities(stacked(n), "a column with a name of forty characters"),
     "independence": independence,
     "learning_curve": lambda n: plot.learning_curve(gaussian(n), *numbers(n), n_blocks=3),
     "nomogram": lambda n: plot.nomogram(table_model(n, stacking=None, calibrate=None), *names(n)[:2]),
+    "nomogram of many columns": lambda n: plot.nomogram(wide(n)),
     "nomogram against all": lambda n: plot.nomogram(gaussian(n), names(n)[0]),
     "posterior": lambda n: plot.posterior(Beta(1, 1), Beta(1, 1).posterior(on=n, off=1)),
     "posterior of a rate": lambda n: plot.posterior(Gamma(1, 1), Gamma(1, 1).learn([n, 0])),
@@ -73,6 +84,8 @@ PICTURES: dict[str, Callable[[int], Display]] = {
     "risk_coverage": lambda n: plot.risk_coverage(gaussian(n)),
     "smoothing": lambda n: plot.smoothing({name: float(k) for k, name in enumerate(names(n))}, alpha=1.0),
     "token_scatter": lambda n: plot.token_scatter(text_model(n), names(n)[0]),
+    "decision_regions of many columns": lambda n: plot.decision_regions(wide(n), *many_columns(n)),
+    "waterfall of many columns": lambda n: plot.waterfall(wide(n), many_columns(n)[0][0]),
     "waterfall": lambda n: plot.waterfall(
         stacked(n).explain({k: v[:1] for k, v in table(n).items() if k != "class"})[0]
     ),
@@ -107,7 +120,8 @@ FEW = [
     "waterfall",
     "word_shift",
 ]
-MANY = [picture for picture in PICTURES if picture != "densities of names"]  # as those of numbers
+# As those of numbers, and the slowest.
+MANY = [picture for picture in PICTURES if picture != "densities of names"]
 FAST = [*((picture, 2) for picture in FEW), *((picture, 20) for picture in MANY[::2])]
 
 

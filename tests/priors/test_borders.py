@@ -118,7 +118,7 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Beta("1", 1), "a of Beta is '1'; it must be a number or an array of numbers"),
         (lambda: Dirichlet(["1", 2]), "concentration of Dirichlet is ['1', 2]; it must be a number"),
         (lambda: Dirichlet([]), "concentration of Dirichlet is empty; give at least one number"),
-        (lambda: Beta([1, 2], [1, 2, 3]), "shapes that do not go together: a (2,), b (3,); give single numbers"),
+        (lambda: Beta([1, 2], [1, 2, 3]), "incompatible shapes: a (2,), b (3,); give single numbers"),
         (lambda: Beta().posterior(-0.5, 3), "on is -0.5; it must be finite and of at least 0"),
         (lambda: Beta().log_marginal_likelihood(1, [1, -3]), "off is [1, -3]; it must be finite and of at least 0"),
         (lambda: Beta([1, 2]).posterior([1, 2, 3], 0), "do not go together: a (2,), on (3,); give single numbers"),

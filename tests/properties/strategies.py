@@ -17,6 +17,7 @@ from candide.data.table import table_of
 from candide.families import Batch, Bernoulli, Categorical, Gaussian, Multinomial, MultivariateNormal
 from candide.kernels.layouts import Array, Data, Dense, Floats, Sparse
 from candide.statistics import Counts, Grid, Sample
+from candide.statistics.base import Budget
 
 from .models import Kind, as_texts
 
@@ -166,7 +167,7 @@ FORMS: dict[str, Callable[[Floats], Data | Columns]] = {
 
 def _sampled(batch: tuple[Floats, Array, Floats], form: str) -> Sample:
     X, classes, weight = batch
-    return Sample.of(FORMS[form](X), classes, weight, 3, budget=1 << 20)
+    return Sample.of(FORMS[form](X), classes, weight, 3, budget=Budget(1 << 20))
 
 
 def _samples(*forms: str) -> st.SearchStrategy[Sample]:

@@ -57,8 +57,8 @@ def _blocks(blocks: list[Any]) -> Any:
 def test_arrays_of_dask_are_fit(kind: Kind, data: Any) -> None:
     table = data.draw(rows(kind))
     X, y, weight = array(kind, data.draw(partitions(table)))
-    apart = kind.make(keep_sample=True).fit(X, y, weight)
-    assert_same_state(apart, kind.fit(table.X, table.y, table.weight, keep_sample=True))
+    apart = kind.make(subsample=100_000).fit(X, y, weight)
+    assert_same_state(apart, kind.fit(table.X, table.y, table.weight, subsample=100_000))
 
 
 @kinds
@@ -67,11 +67,11 @@ def test_further_rows_and_rows_forgotten(kind: Kind) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 5, (60, 3)).astype(float), np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
     parts = [Rows(X[i : i + 10], y[i : i + 10], np.ones(10)) for i in range(0, 60, 10)]
-    model = kind.make(keep_sample=True)
+    model = kind.make(subsample=100_000)
     model.partial_fit(*array(kind, parts[:2])[:2]).partial_fit(*array(kind, parts[2:])[:2])
-    assert_same_state(model, kind.fit(X, y, keep_sample=True))
+    assert_same_state(model, kind.fit(X, y, subsample=100_000))
     model.forget(*array(kind, parts[3:])[:2])
-    assert_same_state(model, kind.fit(X[:30], y[:30], keep_sample=True))
+    assert_same_state(model, kind.fit(X[:30], y[:30], subsample=100_000))
 
 
 # Tables.
@@ -187,10 +187,10 @@ CLASSES = np.array(["land", "water", "air"])[np.arange(len(TEXTS)) % 3]
 def test_texts_in_any_partitions(model: str) -> None:
     """Vocabularies differ from partition to partition."""
     frame = pd.DataFrame({"text": TEXTS, "label": CLASSES}).sort_values("text")
-    whole = TextNB(model, keep_sample=True).fit(frame["text"], frame["label"])
+    whole = TextNB(model, subsample=100_000).fit(frame["text"], frame["label"])
     spread = dealt(frame, np.arange(len(TEXTS)) // 17, 9)
     for X, y in ((spread, "label"), (spread["text"], spread["label"])):
-        apart = TextNB(model, keep_sample=True).fit(X, y)
+        apart = TextNB(model, subsample=100_000).fit(X, y)
         assert by_token(apart.model_.classifier.state.statistics) == by_token(whole.model_.classifier.state.statistics)
         assert_alike(apart.model_.classifier.state.sample, whole.model_.classifier.state.sample)
     np.testing.assert_allclose(apart.predict_proba(TEXTS), whole.predict_proba(TEXTS), rtol=0, atol=1e-7)

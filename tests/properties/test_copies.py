@@ -126,8 +126,8 @@ def test_label_sets_of_few_distinct_rows() -> None:
     y = rng.integers(0, 3, 300)
     X = rng.poisson(1.0 + 2.0 * np.eye(3)[y])
     apart = 1.0 + 1e-6 * rng.random(300)
-    merged = MultinomialNB(keep_sample=True).fit(X, y)
-    split = MultinomialNB(keep_sample=True).fit(X, y, sample_weight=apart)
+    merged = MultinomialNB(subsample=100_000).fit(X, y)
+    split = MultinomialNB(subsample=100_000).fit(X, y, sample_weight=apart)
     assert len(merged.model_.classifier.state.sample.weight) < len(split.model_.classifier.state.sample.weight) == 300
     for coverage in (0.7, 0.8, 0.9, 0.95):
         np.testing.assert_array_equal(merged.predict_set(X, coverage).mean(), split.predict_set(X, coverage).mean())

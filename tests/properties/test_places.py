@@ -19,7 +19,7 @@ def test_sums_of_any_places_are_fit(kind: Kind, data: Any) -> None:
     """Counted anywhere, sent as bytes, some of them twice, added in any order."""
     table = data.draw(rows(kind))
     chunks = [(kind.encode(part.X), part.y, part.weight) for part in data.draw(partitions(table))]
-    apart = fit_apart(kind.make(keep_sample=True), chunks, data.draw(st.integers(0, 100)))
-    whole = kind.fit(table.X, table.y, table.weight, keep_sample=True)
+    apart = fit_apart(kind.make(subsample=100_000), chunks, data.draw(st.integers(0, 100)))
+    whole = kind.fit(table.X, table.y, table.weight, subsample=100_000)
     assert_same_state(apart, whole)
     assert apart.model_.row_counts == (len(table.y), 0, len(chunks))

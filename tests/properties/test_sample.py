@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from candide.data.columns import Columns
 from candide.exceptions import ForgetError
 from candide.kernels.layouts import Array, Data, Dense
 from candide.statistics import Sample
-from candide.statistics.hashing import ABOVE_ALL, row_hashes
+from candide.statistics.base import Budget
+from candide.statistics.hashing import ABOVE_ALL, group_hashes, row_hashes
 from candide.statistics.kept_rows import row_bytes
 from candide.storage.encoder import Encoder
 
@@ -24,11 +25,13 @@ from .layouts import LAYOUTS, Problem, problems
 from .strategies import FORMS, N_COLUMNS, Rows, numbers
 
 N_CLASSES = 3
-ROOMY = 1 << 20
+ROOMY = Budget(1 << 20)
 CELLS = [0.0, 0.0, 1.0, 2.0, 4.0, np.nan]
 
 forms = pytest.mark.parametrize("form", FORMS)
-budgets = st.sampled_from([0, 24, 50, 100, 200, ROOMY])
+budgets = st.sampled_from(
+    [*map(Budget, (0, 24, 50, 100, 200, 500)), *(Budget(n, "rows") for n in (0, 1, 5, 12)), ROOMY]
+)
 
 
 @st.composite
@@ -42,8 +45,8 @@ def tables(draw: Any) -> Rows:
     )
 
 
-def sample_of(table: Rows, form: str, budget: int = ROOMY) -> Sample:
-    return Sample.of(FORMS[form](table.X), table.y, table.weight, N_CLASSES, budget)
+def sample_of(table: Rows, form: str, budget: Budget = ROOMY, groups: Array | None = None) -> Sample:
+    return Sample.of(FORMS[form](table.X), table.y, table.weight, N_CLASSES, budget, groups=groups)
 
 
 def assert_identical(a: Sample, b: Sample) -> None:
@@ -74,55 +77,96 @@ def merged(samples: list[Sample], rng: np.random.Generator) -> Sample:
 
 
 @forms
+@pytest.mark.parametrize("grouped", [False, True], ids=["alone", "groups"])
 @given(table=tables(), budget=budgets, seed=st.integers(0, 1000))
-def test_parts_in_any_order_make_the_same_sample(form: str, table: Rows, budget: int, seed: int) -> None:
+def test_parts_in_any_order_make_the_same_sample(
+    form: str, grouped: bool, table: Rows, budget: Budget, seed: int
+) -> None:
     """However the rows are dealt out and merged, the sample is that of all rows at once."""
     rng = np.random.default_rng(seed)
+    groups = group_hashes(np.array([None, "a", "b", "c"])[rng.integers(0, 4, len(table.y))], len(table.y))
     order, deal = rng.permutation(len(table.y)), rng.integers(0, 4, len(table.y))
-    parts = [sample_of(table.take(order[deal == part]), form, budget) for part in range(4)]
-    assert_identical(merged(parts, rng), sample_of(table, form, budget))
+
+    def of(rows: Array) -> Sample:
+        return sample_of(table.take(rows), form, budget, groups[rows] if grouped and groups is not None else None)
+
+    parts = [of(order[deal == part]) for part in range(4)]
+    assert_identical(merged(parts, rng), of(np.arange(len(table.y))))
 
 
-def counted(table: Rows, data: Data | Columns) -> dict[tuple[int, int, float], tuple[int, int]]:
-    """For each class, hash and weight how many copies, and how many bytes."""
+@forms
+@given(table=tables(), budget=budgets, seed=st.integers(0, 1000), n_batches=st.integers(1, 30))
+def test_a_stream_makes_the_same_sample(form: str, table: Rows, budget: Budget, seed: int, n_batches: int) -> None:
+    """Batches in any order, each without the rows that the sample so far would not keep."""
+    rng = np.random.default_rng(seed)
+    whole = sample_of(table.take(np.zeros(0, dtype=np.int64)), form, budget)
+    for rows in np.array_split(rng.permutation(len(table.y)), n_batches):
+        batch = table.take(rows)
+        more = Sample.of(FORMS[form](batch.X), batch.y, batch.weight, N_CLASSES, budget, whole.threshold)
+        whole = whole.merge(more)
+    assert_identical(whole, sample_of(table, form, budget))
+
+
+def counted(table: Rows, data: Data | Columns, budget: Budget) -> dict[tuple[int, int, float], tuple[int, int]]:
+    """For each class, hash and weight how many copies, and the cost of one."""
     keys = list(zip(table.y.tolist(), row_hashes(data).tolist(), table.weight.tolist(), strict=True))
-    room = dict(zip(keys, row_bytes(data).tolist(), strict=True))
-    return {key: (n, room[key]) for key, n in sorted(Counter(keys).items()) if key[2] > 0}
+    costs = dict(zip(keys, row_bytes(data).tolist() if budget.unit == "bytes" else [1] * len(keys), strict=True))
+    return {key: (n, costs[key]) for key, n in sorted(Counter(keys).items()) if key[2] > 0}
 
 
-def within(entries: dict[tuple[int, int, float], tuple[int, int]], budget: int) -> tuple[list[Any], list[int]]:
-    """Entries of a class by hash, hash after hash, as long as they fit; and the first hash that does not."""
-    kept, threshold, spent = [], [int(ABOVE_ALL)] * N_CLASSES, [0] * N_CLASSES
-    for (c, row), group in groupby(entries, key=lambda key: key[:2]):
-        keys = list(group)
-        spent[c] += sum(entries[key][1] for key in keys)
-        if spent[c] <= budget:
-            kept += [(*key, entries[key][0]) for key in keys]
-        else:
-            threshold[c] = min(threshold[c], row)
-    return kept, threshold
+def level_of(costs: list[int], shared: int) -> Fraction:
+    """The most that each class may cost, so that all together cost what they share."""
+    level = Fraction(0)
+    while (open_classes := [cost for cost in costs if cost > level]) and shared > 0:
+        step = min(min(open_classes) - level, Fraction(shared, 1) / len(open_classes))
+        level, shared = level + step, shared - step * len(open_classes)  # type: ignore[assignment]
+    return level
+
+
+def thresholds_of(entries: dict[tuple[int, int, float], tuple[int, int]], budget: Budget) -> tuple[list[int], int]:
+    """The rule of the class's docstring, by trying one hash after the other."""
+    floor, overall = [int(ABOVE_ALL)] * N_CLASSES, int(ABOVE_ALL)
+    if sum(cost for _, cost in entries.values()) <= budget.size:
+        return floor, overall
+
+    def upto(k: int, hash_: int) -> int:
+        return sum(cost for (own, row, _), (_, cost) in entries.items() if own == k and row <= hash_)
+
+    half = budget.size // 2
+    level = level_of([upto(k, overall) for k in range(N_CLASSES)], half)
+    for row in sorted({row for _, row, _ in entries}, reverse=True):
+        for k in range(N_CLASSES):
+            if upto(k, row) > level and any(key[:2] == (k, row) for key in entries):
+                floor[k] = row
+        if sum(max(Fraction(0), upto(k, row) - level) for k in range(N_CLASSES)) > budget.size - half:
+            overall = row
+    return floor, overall
 
 
 @forms
 @given(table=tables(), budget=budgets)
-def test_a_sample_is_what_fits_in_order_of_hash(form: str, table: Rows, budget: int) -> None:
+def test_a_sample_is_what_lies_below_the_thresholds(form: str, table: Rows, budget: Budget) -> None:
     """The rule, said in plain Python; and the cells kept are those of the hashes kept."""
-    sample = sample_of(table, form, budget)
-    kept, threshold = within(counted(table, FORMS[form](table.X)), budget)
+    sample, entries = sample_of(table, form, budget), counted(table, FORMS[form](table.X), budget)
+    floor, overall = thresholds_of(entries, budget)
+    assert (sample.thresholds.floor.tolist(), int(sample.thresholds.overall)) == (floor, overall)
+    kept = [(*key, n) for key, (n, _) in entries.items() if key[1] < max(floor[key[0]], overall)]
     assert list(zip(*(part.tolist() for part in sample.entries), strict=True)) == kept
-    assert sample.threshold.tolist() == threshold
+    assert sum(entries[key][1] for *key_, _ in kept for key in [tuple(key_)]) <= budget.size  # type: ignore[index]
     np.testing.assert_array_equal(row_hashes(sample.data), sample.entries.hashes)
     np.testing.assert_array_equal(sample.rows, np.bincount(table.y, table.weight, minlength=N_CLASSES))
 
 
 @forms
 @given(table=tables(), budget=budgets, seed=st.integers(0, 1000))
-def test_what_is_forgotten_leaves_the_rest(form: str, table: Rows, budget: int, seed: int) -> None:
+def test_what_is_forgotten_leaves_the_rest(form: str, table: Rows, budget: Budget, seed: int) -> None:
     """Below the thresholds the rest is all there; thresholds stay, unless nothing of a class is left."""
     gone = np.random.default_rng(seed).random(len(table.y)) < 0.6
     whole, rest = sample_of(table, form, budget), sample_of(table.take(~gone), form)
     after = whole.forget(sample_of(table.take(gone), form, budget))
-    np.testing.assert_array_equal(after.threshold, np.where(rest.rows > 0, whole.threshold, ABOVE_ALL))
+    floor, overall = whole.thresholds
+    np.testing.assert_array_equal(after.thresholds.floor, np.where(rest.rows > 0, floor, ABOVE_ALL))
+    assert after.thresholds.overall == (overall if rest.rows.any() else ABOVE_ALL)
     below = np.flatnonzero(rest.entries.hashes < whole.threshold[rest.classes])
     for mine, expected in zip(after.entries, rest.entries.take(below), strict=True):
         np.testing.assert_array_equal(mine, expected)
@@ -150,7 +194,7 @@ def elements(table: Rows, form: str) -> list[Any]:
 
 @forms
 @given(table=tables(), budget=budgets, factor=st.sampled_from([0.0, 0.25, 0.5, 1.0]))
-def test_discounts_change_weights_alone(form: str, table: Rows, budget: int, factor: float) -> None:
+def test_discounts_change_weights_alone(form: str, table: Rows, budget: Budget, factor: float) -> None:
     """A discounted sample is the sample of rows of less weight."""
     lighter = Rows(table.X, table.y, table.weight * factor)
     assert_identical(sample_of(table, form, budget).discount(factor), sample_of(lighter, form, budget))
@@ -158,15 +202,15 @@ def test_discounts_change_weights_alone(form: str, table: Rows, budget: int, fac
 
 @forms
 @given(table=tables(), budget=budgets, positions=st.permutations(range(4)).map(lambda p: np.array([*p[:2], -1])))
-def test_classes_move_with_their_thresholds(form: str, table: Rows, budget: int, positions: Array) -> None:
-    """A sample with its classes moved is the sample of rows whose classes were moved."""
-    known = table.take(positions[table.y] >= 0)
+def test_classes_move_with_their_thresholds(form: str, table: Rows, budget: Budget, positions: Array) -> None:
+    """A sample with its classes moved, and one without rows dropped, is the sample of rows whose classes were moved."""
+    known = table = table.take(positions[table.y] >= 0)
     moved = Sample.of(FORMS[form](known.X), positions[known.y].astype(np.int32), known.weight, 4, budget)
     assert_identical(sample_of(table, form, budget).reindex(positions, 4), moved)
 
 
 @given(table=tables(), budget=budgets)
-def test_case_weights_add_up_to_the_rows(table: Rows, budget: int) -> None:
+def test_case_weights_add_up_to_the_rows(table: Rows, budget: Budget) -> None:
     """Of every class that has an entry."""
     sample = sample_of(table, "numbers", budget)
     total = np.bincount(sample.classes, sample.case_weight(sample.rows), minlength=N_CLASSES)
@@ -205,6 +249,47 @@ def test_columns_settle(table: Rows, seed: int) -> None:
 
 
 @given(table=tables(), budget=budgets)
-def test_tables_are_kept_as_the_cells_they_are(table: Rows, budget: int) -> None:
+def test_tables_are_kept_as_the_cells_they_are(table: Rows, budget: Budget) -> None:
     """Coded labels leave the same sample as the labels themselves."""
     assert_identical(sample_of(table, "table", budget), sample_of(table, "both", budget))
+
+
+@given(
+    table=tables(),
+    budget=budgets,
+    seed=st.integers(0, 1000),
+    steps=st.lists(st.tuples(st.sampled_from(["learn", "forget"]), st.integers(0, 29)), max_size=30),
+)
+def test_rows_come_and_go(table: Rows, budget: Budget, seed: int, steps: list[tuple[str, int]]) -> None:
+    """In any order: the sample stays within its budget, complete below its thresholds, and whole if it always was."""
+    table = table.take(table.weight > 0)
+    there = np.random.default_rng(seed).random(len(table.y)) < 0.5
+    sample, ever = sample_of(table.take(there), "numbers", budget), there.copy()
+    for what, i in steps:
+        if i >= len(table.y) or there[i] == (what == "learn"):
+            continue
+        row = sample_of(table.take(np.array([i])), "numbers", budget)
+        sample = sample.merge(row) if what == "learn" else sample.forget(row)
+        there[i] = what == "learn"
+        ever |= there
+        rest = sample_of(table.take(there), "numbers")
+        np.testing.assert_array_equal(sample.rows, rest.rows)
+        below = np.flatnonzero(rest.entries.hashes < sample.threshold[rest.classes])
+        for mine, expected in zip(sample.entries, rest.entries.take(below), strict=True):
+            np.testing.assert_array_equal(mine, expected)
+        spent = row_bytes(sample.data).sum() if budget.unit == "bytes" else len(sample.classes)
+        assert spent <= budget.size
+    everything = sample_of(table.take(ever), "numbers", budget)
+    if everything.thresholds.overall == ABOVE_ALL:
+        assert_identical(sample, sample_of(table.take(there), "numbers", budget))
+
+
+def test_thousands_of_classes_stay_within_one_budget() -> None:
+    rng = np.random.default_rng(0)
+    X, classes = Dense.of(rng.normal(size=(30_000, 2))), rng.zipf(1.3, 30_000).clip(max=5_000).astype(np.int32) - 1
+    seen = np.bincount(classes, minlength=5_000)
+    for size, used in ((100, 0.5), (3_000, 0.5), (20_000, 0.9)):
+        kept = Sample.of(X, classes, None, 5_000, Budget(size, "rows"))
+        assert used * size <= len(kept.classes) <= size
+        level = level_of(seen.tolist(), size // 2)
+        assert (np.bincount(kept.classes, minlength=5_000) >= np.minimum(seen, int(level))).all()

@@ -34,7 +34,7 @@ variances = pytest.mark.parametrize("variance", ["class", "shared"])
 
 def pair(**settings: Any) -> tuple[GaussianNB, GaussianNB]:
     """The model of all columns, of which the last was never observed, and the model without that column."""
-    whole, without = (GaussianNB(keep_sample=True, **settings) for _ in range(2))
+    whole, without = (GaussianNB(subsample=100_000, **settings) for _ in range(2))
     return whole.fit(np.hstack([X, HOLES]), Y), without.fit(X, Y)
 
 

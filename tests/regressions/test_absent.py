@@ -101,19 +101,19 @@ def test_columns_not_given_do_not_decide_which_rows_are_looked_at() -> None:
 def test_models_without_rows_stay_close(columns: list[str]) -> None:
     rows, y = _fresh()
     alone = _alone(*columns)
-    model = _fitted(keep_sample=False)
+    model = _fitted(subsample=0)
     assert _loss(model, rows[columns], y) < _loss(alone, rows[columns], y) + 0.03
     # Far from the answer of 0.1.0, which was up to .35 instead of .2.
     assert abs(model.predict_proba(rows[columns])[:, 1].mean() - 0.2) < 0.06
 
 
-@pytest.mark.parametrize("keep_sample", [True, False])
+@pytest.mark.parametrize("subsample", ["auto", 0])
 @pytest.mark.parametrize(
     "settings", [{}, {"calibrate": "platt"}, {"stacking": None}, {"class_prior": [0.5, 0.5]}], ids=str
 )
-def test_no_cells_give_the_class_prior(settings: dict[str, Any], keep_sample: bool) -> None:
+def test_no_cells_give_the_class_prior(settings: dict[str, Any], subsample: Any) -> None:
     names, y = ["age", "job"], _drawn(0, 120)[1]
-    model = NaiveBayes(absent="missing", compute_loo=False, keep_sample=keep_sample, **settings)
+    model = NaiveBayes(absent="missing", compute_loo=False, subsample=subsample, **settings)
     model.fit(_drawn(0, 120)[0][names], y)
     nothing = Records({name: [None] for name in names}, {name: np.array([True]) for name in names})
     prior = settings.get("class_prior", [np.mean(y == "no"), np.mean(y == "yes")])
@@ -122,14 +122,14 @@ def test_no_cells_give_the_class_prior(settings: dict[str, Any], keep_sample: bo
 
 def test_null_cells_of_columns_without_nulls_in_training_are_not_given() -> None:
     rows = _fresh()[0].drop(columns="debt").assign(debt=0.1)
-    model = _fitted(keep_sample=False)
+    model = _fitted(subsample=0)
     empty = rows.assign(age=np.nan, job=None)
     np.testing.assert_array_equal(model.predict_proba(empty), model.predict_proba(rows.drop(columns=["age", "job"])))
 
 
 def test_nulls_that_were_learned_keep_their_meaning() -> None:
     rows = _fresh()[0].assign(debt=np.nan)
-    for model in (_fitted(), _fitted(keep_sample=False)):
+    for model in (_fitted(), _fitted(subsample=0)):
         null, absent = model.predict_proba(rows), model.predict_proba(rows.drop(columns="debt"))
         assert null[:, 1].mean() > 1.5 * absent[:, 1].mean()
 
@@ -174,7 +174,7 @@ def test_beyond_the_number_of_patterns_rows_have_the_cheap_weights(monkeypatch: 
     found = _fitted().predict_proba(Records(cells, omitted))
     exact = _fitted().predict_proba(rows[:2].drop(columns="age"))
     np.testing.assert_allclose(found[:2], exact, rtol=0, atol=1e-12)
-    cheap = _fitted(keep_sample=False).predict_proba(rows[2:].drop(columns="job"))
+    cheap = _fitted(subsample=0).predict_proba(rows[2:].drop(columns="job"))
     np.testing.assert_allclose(found[2:], cheap, rtol=0, atol=1e-9)
 
 
@@ -193,15 +193,15 @@ def test_models_of_some_columns_are_no_part_of_the_model() -> None:
 
 
 def test_weights_for_rows_that_lack_columns_are_stored(tmp_path: Path) -> None:
-    model, rows = _fitted(keep_sample=False), _fresh()[0][["age", "job"]]
+    model, rows = _fitted(subsample=0), _fresh()[0][["age", "job"]]
     model.save(tmp_path / "model.candide")
     again = candide.load(tmp_path / "model.candide")
     np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(rows))
 
 
-@pytest.mark.parametrize("keep_sample", [True, False])
-def test_what_is_not_given_has_no_part_in_explanations(keep_sample: bool) -> None:
-    model, rows = _fitted(keep_sample=keep_sample), _fresh()[0][:3]
+@pytest.mark.parametrize("subsample", ["auto", 0])
+def test_what_is_not_given_has_no_part_in_explanations(subsample: Any) -> None:
+    model, rows = _fitted(subsample=subsample), _fresh()[0][:3]
     for some in (rows[["age", "debt"]], rows.assign(age=np.nan)):
         for explanation, shares in zip(model.explain(some), model.predict_proba(some), strict=True):
             named = {term.column for term in explanation.terms if term.kind == "cell"}

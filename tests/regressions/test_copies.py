@@ -10,6 +10,7 @@ import pytest
 from candide import GaussianNB, MultinomialNB, NaiveBayes, TextNB
 from candide.kernels.layouts import Array, Dense
 from candide.statistics import Sample
+from candide.statistics.base import Budget
 
 FILE = "model.candide"
 
@@ -31,7 +32,7 @@ def log_loss(model: Any, X: Any, y: Array) -> float:
 def multiplicity(X: Array, classes: Array | None = None) -> list[int]:
     """Independent observations behind each distinct row."""
     classes = np.zeros(len(X), dtype=np.int32) if classes is None else classes
-    sample = Sample.of(Dense.of(X), classes, None, int(classes.max()) + 1, budget=1 << 20)
+    sample = Sample.of(Dense.of(X), classes, None, int(classes.max()) + 1, budget=Budget(1 << 20))
     return sorted(sample.observations.multiplicity.tolist())
 
 
@@ -115,7 +116,7 @@ def test_other_estimators_leave_copies_out_together(settings: dict[str, Any]) ->
 def test_leave_one_out_takes_copies_along() -> None:
     X, y = noisy_table(40, 0)
     rows = np.append(np.arange(40), [3, 3, 8])
-    model = GaussianNB(keep_sample=True).fit(X[rows], y[rows])
+    model = GaussianNB(subsample=100_000).fit(X[rows], y[rows])
     found = model.leave_one_out(X[rows], y[rows])
     for row in (3, 8, 20):
         rest = GaussianNB(var_smoothing=0).fit(X[rows[rows != row]], y[rows[rows != row]])
@@ -140,7 +141,7 @@ def test_a_model_without_its_rows_and_one_from_a_file_predict_the_same(tmp_path:
 
     X, y = noisy_table(60, 0, 3)
     model = NaiveBayes().fit(np.tile(X, (2, 1)), np.tile(y, 2))
-    light = NaiveBayes(keep_sample=False).fit(np.tile(X, (2, 1)), np.tile(y, 2))
+    light = NaiveBayes(subsample=0).fit(np.tile(X, (2, 1)), np.tile(y, 2))
     np.testing.assert_allclose(light.predict_proba(X), model.predict_proba(X), atol=1e-12)
     model.save(tmp_path / FILE)
     np.testing.assert_array_equal(candide.load(tmp_path / FILE).predict_proba(X), model.predict_proba(X))
@@ -198,5 +199,5 @@ def test_copies_are_told_from_coincidences_among_sparse_rows() -> None:
 
     X = (rng.random((100, 200)) < 0.05).astype(float)
     data = Sparse.of(csr_array(np.vstack([X, X[:30], np.zeros((1, 200))])))
-    sample = Sample.of(data, np.zeros(131, dtype=np.int32), None, 1, budget=1 << 20)
+    sample = Sample.of(data, np.zeros(131, dtype=np.int32), None, 1, budget=Budget(1 << 20))
     assert sample.observations.multiplicity.sum() == 101

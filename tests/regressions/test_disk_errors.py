@@ -81,7 +81,7 @@ def test_a_full_disk(folder: Path, name: str) -> None:
     arguments = writing(folder, folder / "full")[name]
     path = Path(str(arguments[-1]))
     path.symlink_to("/dev/full")
-    refused(run(*arguments), path, "the disk is full", "make room")
+    refused(run(*arguments), path, "the disk is full", "free some space")
 
 
 @pytest.mark.parametrize("name", ["train", "merge", "dump", "predict csv", "predict parquet", "predict arrow"])
@@ -112,7 +112,7 @@ def test_a_full_disk_for_rows_that_cannot_be_read(folder: Path) -> None:
     ran = run(
         "train", folder / "ragged.csv", "--text", "text", "--label", "label", "-o", folder / "x.candide", *collect
     )
-    refused(ran, bad, "the disk is full", "make room")
+    refused(ran, bad, "the disk is full", "free some space")
 
 
 @needs_full

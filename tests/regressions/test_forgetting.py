@@ -10,7 +10,6 @@ import pytest
 
 import candide
 from candide.exceptions import ForgetError
-from candide.specs.gaussian import GaussianSpec
 
 RNG = np.random.default_rng(0)
 Y = np.array(["a", "b"])[np.arange(60) % 2]
@@ -28,7 +27,7 @@ def never_learned(rows: Any) -> Any:
 @pytest.mark.parametrize("name", MIXED)
 def test_rows_kept_tell_what_was_never_learned(name: str) -> None:
     rows = MIXED[name]
-    model = getattr(candide, name)(keep_sample=True).fit(rows, Y)
+    model = getattr(candide, name)(subsample=100_000).fit(rows, Y)
     before = model.predict_proba(rows)
     with pytest.raises(ForgetError, match="never learned"):
         model.forget(never_learned(rows), ["a"])
@@ -46,16 +45,15 @@ def test_texts_kept_tell_what_was_never_learned() -> None:
     assert model.forget(TEXTS[:1], ["a"]).class_count_.sum() == 59
 
 
-@pytest.mark.parametrize("setting", [True, None])
-def test_a_part_of_the_rows_tells_of_those_that_it_would_hold(setting: bool | None, monkeypatch: Any) -> None:
-    monkeypatch.setattr(GaussianSpec, "sample_bytes", 100 * 8 * 3)
+@pytest.mark.parametrize("setting", [100, "auto"])
+def test_a_part_of_the_rows_tells_of_those_that_it_would_hold(setting: Any) -> None:
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(2_000, 3)).round(3)
     labels = np.array(["a", "b"])[np.arange(2_000) % 2]
-    model = candide.GaussianNB(keep_sample=True).fit(rows, labels).set_params(keep_sample=setting)
+    model = candide.GaussianNB(subsample=200).fit(rows, labels).set_params(subsample=setting)
     kept = model.model_.classifier.state.sample
     n_kept = len(kept.classes)
-    assert 50 < n_kept < 1_000
+    assert n_kept == 200
     # Each cell is one that its class has; a row that the sample would hold if it had been learned is known to be new.
     strange = np.column_stack([rng.permutation(rows[::2, j])[:300] for j in range(3)])
     refused = []
@@ -75,7 +73,7 @@ def test_a_part_of_the_rows_tells_of_those_that_it_would_hold(setting: bool | No
 def test_rows_kept_tell_it_also_when_a_setting_asks_for_them_no_more(name: str) -> None:
     rows = MIXED[name]
     setting = {"stacking": None} if name == "NaiveBayes" else {}
-    model = getattr(candide, name)(keep_sample=True, **setting).fit(rows, Y).set_params(keep_sample=None)
+    model = getattr(candide, name)(subsample=100_000, **setting).fit(rows, Y).set_params(subsample="auto")
     with pytest.raises(ForgetError, match="never learned"):
         model.forget(never_learned(rows), ["a"])
     model.forget(rows[:1], ["a"])
@@ -93,9 +91,7 @@ def test_a_row_that_has_more_scatter_than_all_rows_was_never_learned(far: float)
 
 
 def test_a_block_of_columns_tells_it_too() -> None:
-    model = candide.NaiveBayes(columns={(0, 1): "multivariate_normal"}, stacking=None, keep_sample=False).fit(
-        NUMBERS, Y
-    )
+    model = candide.NaiveBayes(columns={(0, 1): "multivariate_normal"}, stacking=None, subsample=0).fit(NUMBERS, Y)
     with pytest.raises(ForgetError):
         model.forget([[0.0, 1e4, NUMBERS[0, 2]]], ["a"])
 

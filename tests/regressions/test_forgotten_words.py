@@ -18,7 +18,7 @@ ASKED = ["zebrafish quokka", "win cash", "see you at noon"]
 
 
 def unfitted() -> TextNB:
-    return TextNB(refine=True, keep_sample=True, compute_loo=False, feature_sets=["words"])
+    return TextNB(refine=True, subsample=100_000, compute_loo=False, feature_sets=["words"])
 
 
 @pytest.fixture

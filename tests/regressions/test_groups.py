@@ -14,6 +14,7 @@ from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, Multin
 from candide.exceptions import InputError
 from candide.kernels.layouts import Array, Dense
 from candide.statistics import Sample
+from candide.statistics.base import Budget
 from candide.statistics.hashing import group_hashes
 
 N_GROUPS, SIZE = 60, 6
@@ -160,7 +161,7 @@ def test_a_column_that_names_groups_gets_no_weight() -> None:
 def test_a_sample_keeps_whole_groups() -> None:
     X, y, groups = visits(0)
     hashes = group_hashes(groups, len(y))
-    kept = Sample.of(Dense.of(X), np.zeros(len(y), dtype=np.int32), None, 1, budget=32 * 100, groups=hashes)
+    kept = Sample.of(Dense.of(X), np.zeros(len(y), dtype=np.int32), None, 1, budget=Budget(32 * 100), groups=hashes)
     assert kept.groups is not None
     sizes = np.bincount(kept.groups)
     assert 90 < len(kept.groups) <= 100

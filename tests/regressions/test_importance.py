@@ -100,7 +100,7 @@ def test_show_defines_its_terms(model: NaiveBayes, tmp_path: Path, capsys: pytes
 
 
 def test_a_model_that_never_kept_rows_says_so() -> None:
-    found = NaiveBayes(stacking=None, calibrate=None, keep_sample=False).fit(*_pairs()).summary()
+    found = NaiveBayes(stacking=None, calibrate=None, subsample=0).fit(*_pairs()).summary()
     assert np.isnan(found["contribution"]).all()
     assert "the model keeps none" in str(found)
     assert "the model keeps none" in found._repr_html_()

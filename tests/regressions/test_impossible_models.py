@@ -53,7 +53,7 @@ def test_rewriting_alone_does_no_harm(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sample", [False, True])
 def test_negative_category_codes_are_refused(sample: bool, tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
-    candide.CategoricalNB(keep_sample=True).fit(COUNTS, Y).save(path, sample=sample)
+    candide.CategoricalNB(subsample=100_000).fit(COUNTS, Y).save(path, sample=sample)
     _, arrays = parse_file(memoryview(path.read_bytes()))
     name, codes = next((name, array) for name, array in arrays.items() if ".labels." in name and len(array) == 4)
     assert codes.tolist() == [0, 1, 2, 3]
@@ -67,7 +67,7 @@ def test_rows_with_negative_category_codes_are_refused(tmp_path: Path) -> None:
     from candide.statistics.hashing import row_hashes
 
     path = tmp_path / "model.candide"
-    model = candide.CategoricalNB(keep_sample=True).fit(COUNTS, Y)
+    model = candide.CategoricalNB(subsample=100_000).fit(COUNTS, Y)
     model.save(path, sample=True)
     data: Any = model.model_.classifier.state.sample.data
     values = data.values.copy() if isinstance(data.values, np.ndarray) else np.column_stack(data.values)
@@ -98,7 +98,7 @@ def test_labels_that_are_no_numbers_are_refused(label: float, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("unlabeled", 3), ("absent", 1e308), ("calibrate", "by eye"), ("keep_sample", 0.5), ("columns", {"size": "odd"})],
+    [("unlabeled", 3), ("absent", 1e308), ("calibrate", "by eye"), ("subsample", 0.5), ("columns", {"size": "odd"})],
 )
 def test_settings_that_no_method_could_use_are_refused(name: str, value: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.candide"

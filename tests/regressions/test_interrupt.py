@@ -242,7 +242,7 @@ def documents(n: int, seed: int, copies: int = 1) -> tuple[list[str], list[str]]
 
 def three_grams() -> TextNB:
     """A model whose fit of many documents takes several times as long as ``BOUND``."""
-    settings: dict[str, Any] = {"compute_loo": False, "keep_sample": False, "n_threads": 2}
+    settings: dict[str, Any] = {"compute_loo": False, "subsample": 0, "n_threads": 2}
     return TextNB("multinomial", ngrams=(1, 3), buckets=None, **settings)
 
 
@@ -327,7 +327,7 @@ def test_the_main_thread_of_a_child_is_the_one_that_forked() -> None:
 def test_the_command_line_ends_while_it_predicts(tmp_path: Path) -> None:
     model, rows = tmp_path / "m.candide", tmp_path / "rows.csv"
     x, y = documents(300, 3)
-    TextNB("multinomial", analyzer="char", ngrams=(2, 6), compute_loo=False, keep_sample=False).fit(x, y).save(model)
+    TextNB("multinomial", analyzer="char", ngrams=(2, 6), compute_loo=False, subsample=0).fit(x, y).save(model)
     # One batch, which takes one call.
     rows.write_text("text\n" + "".join(f"{' '.join(x * 30)}\n" for _ in range(10)))
     command = [sys.executable, "-m", "candide.cli", "predict", str(model), str(rows), "-o", str(tmp_path / "out.csv")]

@@ -43,7 +43,7 @@ for way in ("cut", "cut later", "overwritten", "overwritten later"):
 
 def saved(tmp_path: Path, *, sample: bool = True) -> Path:
     path = tmp_path / "model.candide"
-    candide.GaussianNB(calibrate="platt", keep_sample=True).fit(X, Y).save(path, sample=sample)
+    candide.GaussianNB(calibrate="platt", subsample=100_000).fit(X, Y).save(path, sample=sample)
     return path
 
 
@@ -73,7 +73,7 @@ def test_rows_stay_in_the_file_until_they_are_needed(lazy: tuple[Path, Any], tmp
     model.predict_proba(X[:5])
     assert model.model_.has_training_rows
     assert rows_are_in_the_file(model)
-    whole = candide.GaussianNB(calibrate="platt", keep_sample=True).fit(X, Y)
+    whole = candide.GaussianNB(calibrate="platt", subsample=100_000).fit(X, Y)
     model.forget(X[:1], Y[:1])
     whole.forget(X[:1], Y[:1])
     assert not rows_are_in_the_file(model)
@@ -94,7 +94,7 @@ def test_copies_have_the_rows(lazy: tuple[Path, Any], duplicate: Any) -> None:
 def test_another_file_in_its_place_does_no_harm(lazy: tuple[Path, Any], way: str) -> None:
     path, model = lazy
     if way == "replaced":
-        candide.GaussianNB(keep_sample=True).fit(X[:9], Y[:9]).save(path, sample=True)
+        candide.GaussianNB(subsample=100_000).fit(X[:9], Y[:9]).save(path, sample=True)
     else:
         path.unlink()
     assert model.forget(X[:1], Y[:1]).class_count_.sum() == 399

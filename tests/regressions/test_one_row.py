@@ -17,6 +17,7 @@ from candide.stacking.dependence import OneDependence, TwoDependence
 from candide.stacking.fourier_regression import FeatureSums, FourierRegression
 from candide.stacking.views import LabeledRows, View
 from candide.statistics import BlockMoments, Sample
+from candide.statistics.base import Budget
 
 RNG = np.random.default_rng(3)
 N = 400
@@ -102,19 +103,18 @@ def test_views_count_rows_of_the_weight_they_have() -> None:
 def test_a_sample_changes_row_by_row(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The quick way, and the one by which all rows are put in order again."""
     data, some = NaiveBayes(stacking=None).fit(X, Y).model_.read(rows(range(60))), KIND[:60].astype(np.int32)
-    whole = Sample.of(data, some, None, 3, budget)
+    size = Budget(budget)
+    whole = Sample.of(data, some, None, 3, size)
     quick: list[Sample] = []
     for few in (64, -1):
         monkeypatch.setattr("candide.statistics.sample._FEW", few)
-        sample = Sample.of(data.take(np.arange(50)), some[:50], None, 3, budget)
+        sample = Sample.of(data.take(np.arange(50)), some[:50], None, 3, size)
         for i in range(40, 60):
             at = np.array([i])
-            sample = sample.merge(
-                Sample.of(data.take(at), some[at], None, 3, budget, sample.threshold[some[at]].repeat(3))
-            )
+            sample = sample.merge(Sample.of(data.take(at), some[at], None, 3, size, sample.threshold))
         for i in range(40, 50):
             at = np.array([i])
-            sample = sample.forget(Sample.of(data.take(at), some[at], None, 3, budget))
+            sample = sample.forget(Sample.of(data.take(at), some[at], None, 3, size))
         quick.append(sample)
     for sample in quick:
         np.testing.assert_array_equal(sample.entries.hashes, whole.entries.hashes)

@@ -43,7 +43,7 @@ KEPT = np.arange(N) % 4 != 1
 HOLED = np.where(KEPT, Y, None)
 TEXTS = [f"{'win cash' if label == 'a' else 'see you'} {i % 5}" for i, label in enumerate(Y)]
 FRAME = pd.DataFrame(X, columns=["u", "v", "w"]).assign(label=HOLED)
-WARNED = "10 rows without a label were left out"
+WARNED = "10 rows without a label were skipped"
 ESTIMATORS = [BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB]
 
 
@@ -75,7 +75,7 @@ def test_in_memory_and_in_chunks(estimator: Any) -> None:
     np.testing.assert_allclose(found.predict_proba(data), whole.predict_proba(data), rtol=1e-9)
     pieces = [(data[at : at + 10], HOLED[at : at + 10], weight[at : at + 10]) for at in range(0, N, 10)]
     nothing = (data[:0] + data[1:2] if estimator is TextNB else data[1:2], HOLED[1:2], weight[1:2])
-    with pytest.warns(UserWarning, match="11 rows without a label were left out") as told:
+    with pytest.warns(UserWarning, match="11 rows without a label were skipped") as told:
         chunked = estimator().fit(iter([nothing, *pieces]))
     assert len(told) == 1
     np.testing.assert_allclose(chunked.class_count_, whole.class_count_)

@@ -137,7 +137,7 @@ def test_unicode_encodings_are_told(tmp_path: Path, encoding: str) -> None:
 
 def test_western_encoding_is_told_with_a_remark(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "text,label\n“naïve” café,spam\nhi,ham\n".encode("cp1252"))
-    with pytest.warns(UserWarning, match=r"a\.csv is no UTF-8, and is read as cp1252"):
+    with pytest.warns(UserWarning, match=r"a\.csv is not UTF-8, and is read as cp1252"):
         assert rows(path)[0]["text"] == "“naïve” café"
     assert rows(path, encoding="cp1252")[0]["text"] == "“naïve” café"
 
@@ -217,5 +217,5 @@ def test_only_a_header(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["\n\n\n", " \n\n"], ids=["newlines", "spaces"])
 def test_nothing_but_blank_lines(tmp_path: Path, content: str) -> None:
-    with pytest.raises(SourceError, match=r"a\.csv holds nothing but blank lines"):
+    with pytest.raises(SourceError, match=r"a\.csv has only blank lines"):
         candide.read(write(tmp_path / "a.csv", content))

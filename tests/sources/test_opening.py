@@ -46,7 +46,7 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise PermissionError
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(SourceError, match=r"a\.csv may not be read by you; .* chmod u\+r a\.csv"):
+    with pytest.raises(SourceError, match=r"a\.csv cannot be read: permission denied; .* chmod u\+r a\.csv"):
         candide.read(path)
 
 

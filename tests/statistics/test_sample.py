@@ -18,17 +18,18 @@ from candide.families import Batch, Categorical, Gaussian
 from candide.kernels import Kernels
 from candide.kernels.layouts import Array, Dense, Sparse
 from candide.statistics import Sample
+from candide.statistics.base import Budget
 from candide.statistics.hashing import ABOVE_ALL, row_hashes
 
 ROOMY = 1 << 24
 
 
 def sample_of(values: Any, classes: Any = None, weight: Any = None, budget: int = ROOMY) -> Sample:
-    """Of one class, unless told otherwise."""
+    """Of one class, unless told otherwise; the budget is in bytes."""
     data = values if isinstance(values, (Dense, Sparse)) else Dense.of(np.asarray(values))
     classes = np.zeros(data.n_rows, dtype=np.int32) if classes is None else np.asarray(classes, dtype=np.int32)
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)
-    return Sample.of(data, classes, weight, int(classes.max(initial=0)) + 1, budget)
+    return Sample.of(data, classes, weight, int(classes.max(initial=0)) + 1, Budget(budget))
 
 
 def normal(*shape: int) -> Array:
@@ -64,8 +65,20 @@ def test_one_row(budget: int) -> None:
 def test_the_budget_is_kept_and_used() -> None:
     X, classes = normal(5000, 4), np.arange(5000) % 3
     sample = sample_of(X, classes, budget=10_000)
-    assert np.bincount(sample.classes).tolist() == [10_000 // 32] * 3
-    np.testing.assert_allclose(sample.case_weight(sample.rows), sample.rows[sample.classes] / (10_000 // 32))
+    kept = np.bincount(sample.classes)
+    assert 10_000 // 32 - 3 <= kept.sum() <= 10_000 // 32
+    assert kept.min() >= 10_000 // 2 // 32 // 3
+    np.testing.assert_allclose(sample.case_weight(sample.rows), (sample.rows / kept)[sample.classes])
+
+
+def test_a_small_class_is_kept_and_a_large_set_keeps_more_of_its_large_class() -> None:
+    X, classes = normal(5000, 4), np.where(np.arange(5000) < 40, 2, np.where(np.arange(5000) < 1000, 1, 0))
+    sample = sample_of(X, classes, budget=400 * 32)
+    kept = np.bincount(sample.classes)
+    assert kept.sum() == 400
+    assert kept[2] == 40  # all
+    assert kept[1] >= (200 - 40) // 2  # its share of one half
+    assert kept[0] > 2 * kept[1]  # of the other half, a random part of all rows
 
 
 def test_the_budget_is_used_where_most_rows_are_there_twice() -> None:
@@ -132,7 +145,7 @@ CLASSES = np.array([0, 1, 1, 0], dtype=np.int32)
 def test_categories_are_read_again(name: str) -> None:
     """Learning from the sample is learning from the rows, and the likelihood of the rows knows those of the sample."""
     data, kernels, family = read_categories(FRAMES[name]), Kernels(), Categorical(unseen="error")
-    sample = Sample.of(data, CLASSES, None, 2, ROOMY)
+    sample = Sample.of(data, CLASSES, None, 2, Budget(ROOMY))
     learned = family.observe(Batch(data, CLASSES, None, 2), kernels)
     again = family.observe(Batch(sample.data, sample.classes, sample.case_weight(sample.rows), 2), kernels)
     np.testing.assert_array_equal(row_hashes(sample.data), sample.entries.hashes)
@@ -199,7 +212,14 @@ def test_rows_outside_the_sample_are_refused_by_weight() -> None:
 def test_the_smaller_budget_holds() -> None:
     X = normal(100, 1)
     merged = sample_of(X[:50], budget=400).merge(sample_of(X[50:], budget=80))
-    assert (merged.budget, len(merged.weight)) == (80, 10)
+    assert (merged.budget, len(merged.weight)) == (Budget(80), 10)
+
+
+def test_a_number_of_rows_goes_before_bytes() -> None:
+    X = normal(100, 1)
+    few = Sample.of(Dense.of(X[50:]), np.zeros(50, dtype=np.int32), None, 1, Budget(10, "rows"))
+    for merged in (few.merge(sample_of(X[:50])), sample_of(X[:50]).merge(few)):
+        assert (merged.budget, len(merged.weight)) == (Budget(10, "rows"), 10)
 
 
 def test_categories_and_sparse_rows_do_not_mix() -> None:

@@ -121,7 +121,7 @@ _MADE: dict[str, Callable[[], Case]] = {
         GaussianNB(parameter_prior=NormalInverseGamma(0.0, 1.0, 2.0, 1.0), estimate="predictive")
     ),
     "gaussian known variance": lambda: numbers(GaussianNB(parameter_prior=Normal(0.0, 10.0, 1.0), estimate="mean")),
-    "gaussian kept": lambda: numbers(GaussianNB(keep_sample=True)),
+    "gaussian kept": lambda: numbers(GaussianNB(subsample=100_000)),
     "multinomial": lambda: numbers(MultinomialNB()),
     "multinomial loo": lambda: numbers(MultinomialNB(alpha="loo")),
     "multinomial evidence": lambda: sparse(MultinomialNB(alpha="evidence")),
@@ -137,7 +137,7 @@ _MADE: dict[str, Callable[[], Case]] = {
     "poisson prior": lambda: codes(PoissonNB(parameter_prior=Gamma(2.0, 0.5), class_weight={0: 2.0})),
     "categorical": lambda: categories(CategoricalNB()),
     "categorical codes": lambda: codes(CategoricalNB(min_categories=12, calibrate="temperature")),
-    "categorical kept": lambda: categories(CategoricalNB(keep_sample=True)),
+    "categorical kept": lambda: categories(CategoricalNB(subsample=100_000)),
     "table": lambda: table(NaiveBayes()),
     "table plain": lambda: table(NaiveBayes(stacking=None)),
     "table order 1": lambda: table(

@@ -40,7 +40,7 @@ def with_metadata(path: Path, **changes: str) -> None:
 def test_any_reader_of_safetensors_opens_it(path: Path) -> None:
     with safe_open(path, framework="numpy") as file:
         metadata, names = file.metadata(), set(file.keys())
-        assert (metadata["format"], metadata["version"], metadata["kind"]) == ("candide", "3", "GaussianNB")
+        assert (metadata["format"], metadata["version"], metadata["kind"]) == ("candide", "4", "GaussianNB")
         assert json.loads(metadata["provenance"])["rows"] == 140.0
         rows = file.get_tensor("model.state.statistics.rows")
     assert {"model.state.statistics.mean", "model.state.sample.data.values"} <= names
@@ -147,7 +147,7 @@ def test_other_files_are_refused(content: bytes, found: str, tmp_path: Path) -> 
         read_model(path)
     assert str(path) in str(caught.value)
     assert isinstance(caught.value, CandideError)
-    assert ("fetch it again" in str(caught.value)) == ("it begins with" not in str(caught.value))
+    assert ("download it again" in str(caught.value)) == ("it begins with" not in str(caught.value))
 
 
 def test_an_altered_byte_is_found(path: Path) -> None:

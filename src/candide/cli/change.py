@@ -150,6 +150,7 @@ def merge(
 
 def _save(model: Model, path: Path, session: Session, what: str) -> None:
     from ..storage.models import save_model
+    from .training_report import rows_text
 
     kept = model.has_training_rows
     with session.status("fitting weights on rows left out" if kept else "writing"):
@@ -162,8 +163,7 @@ def _save(model: Model, path: Path, session: Session, what: str) -> None:
         "classes": dict(zip(model.classes.tolist(), model.class_count.tolist(), strict=True)),
         "training_rows": kept,
     }
-    kept_text = "with" if kept else "without"
     session.report(
         machine,
-        lambda: [f"{what}; wrote {path}: {rows} rows, {len(model.classes):,} classes, {kept_text} training rows"],
+        lambda: [f"{what}; wrote {path}: {rows} rows, {len(model.classes):,} classes, {rows_text(kept)}"],
     )

@@ -42,14 +42,19 @@ def dump(
     from ..storage.atomic_write import atomic_writer
     from ..storage.models import dump_lines
     from .reading import open_model
+    from .training_report import rows_text
     from .writing import checked_path, is_stdout
 
+    dumped = open_model(model)
     if output is None or is_stdout(output):
-        sys.stdout.writelines(dump_lines(open_model(model), rows=True))
+        sys.stdout.writelines(dump_lines(dumped, rows=True))
         return
     with writing.locked(checked_path(output), shared.session), atomic_writer(output) as file:
-        file.writelines(line.encode() for line in dump_lines(open_model(model), rows=True))
-    shared.session.report({"output": str(output)}, lambda: [f"wrote {output}"])
+        file.writelines(line.encode() for line in dump_lines(dumped, rows=True))
+    kept = dumped.has_training_rows
+    shared.session.report(
+        {"output": str(output), "training_rows": kept}, lambda: [f"wrote {output}, {rows_text(kept)}"]
+    )
 
 
 @command
@@ -64,6 +69,7 @@ def load(
 ) -> None:
     """Make a model file from the output of dump. The models are identical."""
     from ..storage.models import load_lines, save_model
+    from .training_report import rows_text
     from .writing import checked_path
 
     if output is None:
@@ -74,8 +80,8 @@ def load(
         with open(text, encoding="utf-8") as file:
             loaded = load_lines(file, text)
     with writing.locked(checked_path(output), shared.session):
-        save_model(loaded, output, rows=loaded.has_training_rows)
-    shared.session.report({"model": str(output)}, lambda: [f"wrote {output}"])
+        save_model(loaded, output, rows=(kept := loaded.has_training_rows))
+    shared.session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}, {rows_text(kept)}"])
 
 
 @command
@@ -93,6 +99,7 @@ def convert(
     from ..storage.atomic_write import atomic_writer
     from ..storage.models import dump_lines, save_model
     from .reading import open_model
+    from .training_report import rows_text
     from .writing import checked_path
 
     if output.suffix not in (".candide", ".json"):
@@ -106,4 +113,4 @@ def convert(
         else:
             with atomic_writer(output) as file:
                 file.writelines(line.encode() for line in dump_lines(fitted, rows=kept))
-    session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}"])
+    session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}, {rows_text(kept)}"])

@@ -88,7 +88,7 @@ _IN_A_TERMINAL = (
     (r"extensions=True", "--extensions"),
     (r"pass unlabeled='drop'", "pass --set unlabeled=drop"),
     (r"set_params\(absent='missing'\)", "pass --absent missing"),
-    (r"construct it with keep_sample=True", "train it with --with-rows"),
+    (r"construct it with subsample=[\d_]+", "train it with --with-rows"),
     (r"pass columns=\{'([^']+)': '(\w+)'\}", r"pass --columns with \1=\2 in it"),
     (r"\b(label|text|weight|columns|sql|format|encoding)=(?=['\s])", r"--\1 "),
 )

@@ -130,7 +130,7 @@ def shorten(text: str, width: int) -> str:
     """Return a text without its middle if it is wider than ``width``; names often differ at their ends.
 
     >>> shorten("covariance of number columns, shrunk more", 20)
-    'covariance…hrunk more'
+    'covarianc…runk more'
     """
     if cell_len(text) <= width:
         return text

@@ -112,7 +112,8 @@ def train(
         passed = monitor.passed
         # The file is replaced whatever is in it, so it is locked only while it is written.
         with writing.locked(path, session):
-            save_model(trained, path, rows=with_rows)
+            kept = with_rows and trained.has_training_rows
+            save_model(trained, path, rows=kept)
         if page is not None:
             make_report(trained, path=page, title=path.stem, notes=_notes(sources, passed))
     if label is None:
@@ -125,8 +126,10 @@ def train(
     from .training_report import as_lines, as_machine
 
     session.report(
-        as_machine(trained, source, passed, path) | ({} if page is None else {"report": str(page)}),
-        lambda: as_lines(trained, passed, path, with_rows) + ([] if page is None else [f"wrote {page}"]),
+        as_machine(trained, source, passed, path)
+        | {"training_rows": kept}
+        | ({} if page is None else {"report": str(page)}),
+        lambda: as_lines(trained, passed, path, kept) + ([] if page is None else [f"wrote {page}"]),
     )
 
 

@@ -50,9 +50,12 @@ def as_lines(model: Model, passed: Pass, path: Path, with_rows: bool) -> list[An
         lines += of_loo(model.loo)
     if model.spec.reads_texts:
         lines.append(top_words(model))
-    rows = "with" if with_rows else "without"
-    lines += ["", f"wrote {path} ({path.stat().st_size / 1e6:,.2f} MB, {rows} training rows)"]
-    return lines
+    return [*lines, "", f"wrote {path} ({path.stat().st_size / 1e6:,.2f} MB, {rows_text(with_rows)})"]
+
+
+def rows_text(with_rows: bool) -> str:
+    """Return whether a file that was written holds training rows, in words."""
+    return f"{'with' if with_rows else 'without'} training rows"
 
 
 def _data(model: Model, passed: Pass) -> dict[str, str]:

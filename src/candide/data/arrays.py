@@ -76,7 +76,7 @@ def as_frame(X: Any) -> Any | None:
         try:
             return nw.from_native(X, eager_only=True)
         except nw.exceptions.DuplicateError as error:
-            raise InputError(f"two columns of X have one name ({error}); give each a name of its own") from None
+            raise InputError(f"two columns of X have one name ({error}); give each a unique name") from None
     reject_lazy_table(X)
     return None
 
@@ -139,7 +139,7 @@ def as_array(values: Any, name: str) -> Array:
     try:
         array = np.asarray(_one_chunk(values))
     except ValueError as error:
-        raise InputError(f"{name} is no array ({error}); give all its rows the same length") from None
+        raise InputError(f"{name} is not an array ({error}); give all its rows the same length") from None
     if array.dtype.kind not in "US" or isinstance(values, np.ndarray):
         return array
     if hasattr(values, "to_list"):  # a series of polars
@@ -245,7 +245,7 @@ def _parse_objects(values: Array, name: str | int) -> Floats:
             raise overflow_error(name, row) from None
         except TypeError as error:
             found = f"column {name!r} holds a {type(value).__name__} at row {row}"
-            raise CellTypeError(f"{found}; {error}; pass one number a cell") from None
+            raise CellTypeError(f"{found}; {error}; pass one number per cell") from None
     if texts:
         raise InputError(
             f"{describe_text_cells(name, len(texts), values[texts[0]], texts[0])}; this model needs numbers; clean the "

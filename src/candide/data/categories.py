@@ -25,7 +25,7 @@ DIRECT_CODES = 1 << 12
 def read_categories(X: Any) -> Dense:
     """Return columns of categories from an array, a data frame or lists."""
     if is_sparse(X):
-        raise InputError("sparse input is not supported by CategoricalNB: a category is no count; pass X.toarray()")
+        raise InputError("sparse input is not supported by CategoricalNB: categories are not counts; pass X.toarray()")
     frame = as_frame(X)
     if frame is not None:
         columns = tuple(_frame_column(series) for series in frame.iter_columns())

@@ -37,7 +37,9 @@ def label_array(y: Any) -> Array:
     """Return labels as a one-dimensional array of integers, booleans or objects."""
     values = y if type(y) is np.ndarray else as_array(y, "y")
     if values.ndim != 1:
-        raise InputError(f"y should be a 1d array, got an array of shape {values.shape} instead; pass one label a row")
+        raise InputError(
+            f"y should be a 1d array, got an array of shape {values.shape} instead; pass one label per row"
+        )
     kind = values.dtype.kind
     if kind in "iub":
         return aligned(values) if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
@@ -201,9 +203,11 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
-        raise InputError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array; give one weight a row")
+        raise InputError(
+            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array; give one weight per row"
+        )
     if len(weight) != n_rows:
-        raise InputError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight a row")
+        raise InputError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight per row")
     odd = np.flatnonzero(~(weight >= 0) | np.isinf(weight))
     if len(odd):
         raise InputError(

@@ -106,7 +106,7 @@ def _mapping_cells(X: Mapping[Any, Any]) -> Iterator[tuple[Any, Cells]]:
         array = as_array(values, f"column {name!r}")
         if array.ndim != 1:
             what = "a single value" if array.ndim == 0 else f"an array of shape {array.shape}"
-            raise InputError(f"column {name!r} is {what}; pass one value a row")
+            raise InputError(f"column {name!r} is {what}; pass one value per row")
         yield name, array_cells(array, name)
 
 
@@ -134,7 +134,7 @@ def _check_names(table: Columns) -> Columns:
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
             f"two columns have the name {twice!r} (a date column 'x' also makes 'x.month', 'x.weekday' and 'x.hour'); "
-            "give each a name of its own"
+            "give each a unique name"
         )
     return table
 

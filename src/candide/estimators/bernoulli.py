@@ -22,7 +22,7 @@ class BernoulliNB(BaseNB):
     binarize : float or None, default 0.0
         Values above this threshold are 1, others 0. None: the values are between 0 and 1 already.
     alpha, force_alpha, fit_prior, class_prior, class_weight, estimate,
-    calibrate, compute_loo, keep_sample, unlabeled, n_threads
+    calibrate, compute_loo, subsample, unlabeled, n_threads
         As in ``MultinomialNB``; ``alpha`` is added to both outcomes, and chosen separately for each column. The
         posterior predictive equals the mean.
     parameter_prior : Beta, or a list or dict with one per column, optional
@@ -65,7 +65,7 @@ class BernoulliNB(BaseNB):
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         compute_loo: bool | None = None,
-        keep_sample: bool | None = None,
+        subsample: Literal["auto"] | int = "auto",
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
@@ -79,7 +79,7 @@ class BernoulliNB(BaseNB):
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
         self.compute_loo = compute_loo
-        self.keep_sample = keep_sample
+        self.subsample = subsample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
 

@@ -36,7 +36,7 @@ class CategoricalNB(BaseNB):
     parameter_prior : Dirichlet, or a list or dict with one per column, optional
         Prior of θ, instead of ``alpha``. An array in it has one pseudo-count per category.
     force_alpha, fit_prior, class_prior, class_weight, estimate,
-    calibrate, compute_loo, keep_sample, unlabeled, n_threads
+    calibrate, compute_loo, subsample, unlabeled, n_threads
         As in ``MultinomialNB``. The posterior predictive equals the mean.
 
     Attributes
@@ -79,7 +79,7 @@ class CategoricalNB(BaseNB):
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         compute_loo: bool | None = None,
-        keep_sample: bool | None = None,
+        subsample: Literal["auto"] | int = "auto",
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
@@ -95,7 +95,7 @@ class CategoricalNB(BaseNB):
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
         self.compute_loo = compute_loo
-        self.keep_sample = keep_sample
+        self.subsample = subsample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
 

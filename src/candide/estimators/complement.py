@@ -29,7 +29,7 @@ class ComplementNB(BaseNB):
     alpha, estimate
         As in ``MultinomialNB``, except "evidence" and "predictive", which need a density.
     force_alpha, fit_prior, class_prior, class_weight, parameter_prior,
-    calibrate, compute_loo, keep_sample, unlabeled, n_threads
+    calibrate, compute_loo, subsample, unlabeled, n_threads
         As in ``MultinomialNB``.
 
     Attributes
@@ -66,7 +66,7 @@ class ComplementNB(BaseNB):
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         compute_loo: bool | None = None,
-        keep_sample: bool | None = None,
+        subsample: Literal["auto"] | int = "auto",
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
@@ -80,7 +80,7 @@ class ComplementNB(BaseNB):
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
         self.compute_loo = compute_loo
-        self.keep_sample = keep_sample
+        self.subsample = subsample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
 

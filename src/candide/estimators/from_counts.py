@@ -92,7 +92,7 @@ def _sorted_classes(classes: Any, n_classes: int) -> tuple[Index, Array]:
     index, positions = encode(labels, Kernels())
     if len(index) < n_classes:
         twice = next(label for i, label in enumerate(labels.tolist()) if label in labels[:i].tolist())
-        raise InputError(f"classes names {twice!r} twice; give every row of the table a label of its own")
+        raise InputError(f"classes names {twice!r} twice; give every row of the table a unique label")
     return index, np.argsort(positions)
 
 
@@ -130,7 +130,7 @@ def _read_names(feature_names: Any, n_features: int) -> tuple[str, ...]:
             f"feature_names is {list(names)} for {n_features} columns; give one text per column, or leave it out"
         )
     if len(set(names)) < n_features:
-        raise InputError(f"feature_names is {list(names)}; give every column a name of its own")
+        raise InputError(f"feature_names is {list(names)}; give every column a unique name")
     return names
 
 
@@ -178,7 +178,7 @@ def _numbers(values: Any, name: str) -> Floats:
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is no table of numbers ({error}); give rows of equal length") from None
+        raise InputError(f"{name} is not a table of numbers ({error}); give rows of equal length") from None
 
 
 def _check_range(values: Floats, name: str, least: float, most: float) -> None:
@@ -237,7 +237,7 @@ def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0
     if len(empty):
         raise InputError(
             f"row {empty[0]} of mean and variance tells of rows, and its class_count is 0; give the class rows, or "
-            "zeros where nothing was measured"
+            "zeros for missing statistics"
         )
     divisor = rows - ddof
     odd = np.flatnonzero((divisor <= 0) & (rows > 0) & spread.any(axis=1))

@@ -43,10 +43,12 @@ class GaussianNB(BaseNB):
         Calibrate the probabilities on training rows, each scored with itself left out.
     compute_loo : bool, optional
         Whether ``loo_`` is available: leave-one-out figures of the model, without a test set. By default it is while
-        the model keeps training rows. True keeps what it needs, or with ``keep_sample=False`` computes it in ``fit``.
-    keep_sample : bool, optional
-        Whether training rows stay in the model for what looks at them again. By default they do if something needs
-        them; False throws them away after ``fit``.
+        the model keeps training rows. True keeps what it needs, or with ``subsample=0`` computes it in ``fit``.
+    subsample : "auto" or int, default "auto"
+        How many distinct training rows the model keeps for what looks at them again (``refit``, ``loo_``,
+        ``predict_set``). "auto": up to 24 MB if ``calibrate`` or ``compute_loo`` needs them
+        (for ``calibrate`` alone 15,000 rows), else none. A number: at most as many, in total. 0: none; rows are used in
+        ``fit`` and dropped, ``refit`` raises an error, and refits that fall due are a warning.
     unlabeled : {"drop", "error"}, default "drop"
         What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
         error. At least one row must have a label.
@@ -94,7 +96,7 @@ class GaussianNB(BaseNB):
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         compute_loo: bool | None = None,
-        keep_sample: bool | None = None,
+        subsample: Literal["auto"] | int = "auto",
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
@@ -107,7 +109,7 @@ class GaussianNB(BaseNB):
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
         self.compute_loo = compute_loo
-        self.keep_sample = keep_sample
+        self.subsample = subsample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
 

@@ -142,7 +142,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
         Exact for counts, and up to rounding for means and variances. If a count would become negative, nothing is
         removed and a ``ForgetError`` is raised. Rows that were never learned are mostly detected if training rows are
-        kept (``keep_sample=True``); otherwise only if their counts do not fit. After ``discount``, pass the discounted
+        kept (``subsample=100_000``); otherwise only if their counts do not fit. After ``discount``, pass the discounted
         weights. ``groups`` distinguish equal rows, and are optional.
         """
         check_is_fitted(self)
@@ -228,7 +228,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         """Return sets of classes that contain the true class for about ``coverage`` of all rows (conformal prediction).
 
         Thresholds come from leave-one-out scores of training rows. The coverage is approximate, and holds for rows from
-        the same distribution. Needs training rows (``keep_sample=True``).
+        the same distribution. Needs training rows (``subsample=100_000``).
 
         Parameters
         ----------

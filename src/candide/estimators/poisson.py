@@ -28,7 +28,7 @@ class PoissonNB(BaseNB):
         Rate of the prior, in rows. ``alpha=0, beta=0`` is maximum likelihood.
     parameter_prior : Gamma, or a list or dict with one per column, optional
         Prior of λ, instead of ``alpha`` and ``beta``.
-    fit_prior, class_prior, class_weight, estimate, calibrate, compute_loo, keep_sample, unlabeled, n_threads
+    fit_prior, class_prior, class_weight, estimate, calibrate, compute_loo, subsample, unlabeled, n_threads
         As in ``MultinomialNB``. The posterior predictive is negative binomial.
 
     Attributes
@@ -68,7 +68,7 @@ class PoissonNB(BaseNB):
         parameter_prior: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         compute_loo: bool | None = None,
-        keep_sample: bool | None = None,
+        subsample: Literal["auto"] | int = "auto",
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
@@ -81,7 +81,7 @@ class PoissonNB(BaseNB):
         self.parameter_prior = parameter_prior
         self.calibrate = calibrate
         self.compute_loo = compute_loo
-        self.keep_sample = keep_sample
+        self.subsample = subsample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
 

@@ -60,8 +60,11 @@ class NaiveBayes(BaseNB):
         As in ``MultinomialNB``.
     compute_loo : bool, optional
         As in ``MultinomialNB``.
-    keep_sample : bool, optional
-        Whether training rows are kept, which ``refit`` and ``loo_`` need. By default they are.
+    subsample : "auto" or int, default "auto"
+        How many distinct training rows the model keeps for what looks at them again (``refit``, ``loo_``,
+        ``predict_set``, columns that are not given). "auto": up to 48 MB, all of a smaller table. A number: at most as
+        many, in total. 0: none; rows are used in ``fit`` and dropped, ``refit`` raises an error, and refits that fall
+        due are a warning. Every class keeps its share.
     unlabeled : {"drop", "error"}, default "drop"
         What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
         error. At least one row must have a label.
@@ -110,7 +113,7 @@ class NaiveBayes(BaseNB):
         class_prior: Any = None,
         class_weight: Any = None,
         compute_loo: bool | None = None,
-        keep_sample: bool | None = None,
+        subsample: Literal["auto"] | int = "auto",
         unlabeled: Literal["drop", "error"] = "drop",
         n_threads: int | None = None,
     ) -> None:
@@ -127,7 +130,7 @@ class NaiveBayes(BaseNB):
         self.class_prior = class_prior
         self.class_weight = class_weight
         self.compute_loo = compute_loo
-        self.keep_sample = keep_sample
+        self.subsample = subsample
         self.unlabeled = unlabeled
         self.n_threads = n_threads
 
@@ -183,7 +186,7 @@ class NaiveBayes(BaseNB):
         - ``bits``: information of the column alone about the class, estimated on left-out rows.
         - ``missing``: share of missing cells. ``note``: why a column is not used; for a view, its columns.
 
-        The first call reads some training rows, which takes about a second. With ``keep_sample=False`` there are none,
+        The first call reads some training rows, which takes about a second. With ``subsample=0`` there are none,
         and ``contribution`` and ``loss_without`` are NaN. ``save`` stores both in the file.
         """
         from ..explain.importance import summary_with_importance

@@ -68,7 +68,7 @@ class TextNB(BaseNB):
         What to do with texts whose label is None or NaN: drop them with a warning that counts them; raise an error; or
         learn from them, if cross-validation on the labeled texts shows that it helps: by one step of EM, or by
         semi-supervised frequency estimates (SFE). ``unlabeled_`` has the result.
-    fit_prior, class_prior, class_weight, calibrate, compute_loo, keep_sample, n_threads
+    fit_prior, class_prior, class_weight, calibrate, compute_loo, subsample, n_threads
         As in ``MultinomialNB``.
 
     Attributes
@@ -128,7 +128,7 @@ class TextNB(BaseNB):
         class_weight: Any = None,
         calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
         compute_loo: bool | None = None,
-        keep_sample: bool | None = None,
+        subsample: Literal["auto"] | int = "auto",
         n_threads: int | None = None,
     ) -> None:
         self.family = family
@@ -155,7 +155,7 @@ class TextNB(BaseNB):
         self.class_weight = class_weight
         self.calibrate = calibrate
         self.compute_loo = compute_loo
-        self.keep_sample = keep_sample
+        self.subsample = subsample
         self.n_threads = n_threads
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -203,7 +203,7 @@ class TextNB(BaseNB):
             ``bits``: contribution of the token to the class against the mean of all classes; with "auto", in a text of
             this token alone (in longer texts it is divided by the square root of the number of tokens). ``count``:
             number of texts of the class that contain it (or of occurrences, if repeated tokens count). Names of hashed
-            tokens come from training texts; with ``keep_sample=False``, only the names of the top ones are kept.
+            tokens come from training texts; with ``subsample=0``, only the names of the top ones are kept.
 
         Examples
         --------
@@ -255,7 +255,7 @@ class TextNB(BaseNB):
         max_tokens : int, optional
             Number of distinct tokens to keep, over all feature sets. Ties are broken by order.
         max_bytes : int, optional
-            Size of names and counts in bytes. Training texts that the model keeps (``keep_sample``) and a regression
+            Size of names and counts in bytes. Training texts that the model keeps (``subsample``) and a regression
             (``refine``) are not included.
 
         Examples

@@ -36,7 +36,7 @@ _TERMS = (
 )
 _UNKNOWN = (
     "contribution and loss_without are NaN: they are found on training rows, and the model keeps none; fit without "
-    "keep_sample=False."
+    "subsample=0."
 )
 
 
@@ -203,8 +203,16 @@ def _with_ranges(parameters: Table) -> Table:
 
 
 def _range(low: float, high: float) -> str:
-    """A point mass is a value, not a range."""
-    return f"{low:.6g}" if low == high else f"{low:.4g} to {high:.4g}"
+    """Return a range of numbers as text; a point mass is a value, not a range."""
+    return _short(low) if low == high else f"{_short(low)} to {_short(high)}"
+
+
+def _short(value: float) -> str:
+    """
+    >>> _short(23380.4), _short(0.07071), _short(2.5e-7)
+    ('23,380', '0.07071', '2.5e-07')
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _best(rows: Array, score: Floats, n: int) -> list[int]:

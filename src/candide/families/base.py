@@ -183,7 +183,7 @@ class Plain:
         return _ALL_ALIKE
 
     def only(self, j: int) -> Self:
-        raise TypeError(f"the columns of a {type(self).__name__} share their parameters: none stands alone")
+        raise TypeError(f"the columns of a {type(self).__name__} share their parameters: none has its own")
 
     def for_novelty(self) -> Self:
         return self

@@ -278,7 +278,9 @@ class TableFamily(Plain):
         raise ParameterError("a table with models chosen by the data has no intervals; use a classifier of one family")
 
     def log_marginal_likelihood(self, statistics: Any) -> Floats:
-        raise ParameterError("models chosen by leave-one-out have no evidence; compare them by loo_ or candide.select")
+        raise ParameterError(
+            "models chosen by leave-one-out have no marginal likelihood; compare them by loo_ or candide.select"
+        )
 
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
         raise ParameterError("the posterior of a table with chosen models has no variance; use one family's classifier")

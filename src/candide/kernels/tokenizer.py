@@ -97,7 +97,7 @@ def _check_pattern(pattern: Any) -> None:
         groups = re.compile(pattern).groups
     except (re.error, TypeError) as error:
         raise ParameterError(
-            f"pattern is {pattern!r}, which is no regular expression ({error}); pass one as text, such as r'\\w+'"
+            f"pattern is {pattern!r}, which is not a regular expression ({error}); pass one as text, such as r'\\w+'"
         ) from None
     if groups > 1:
         raise ParameterError(

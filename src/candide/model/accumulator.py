@@ -40,11 +40,11 @@ def summarize(spec: BoundSpec, rows: LabeledRows, kernels: Kernels, joining: Joi
         data = replace(data, asked_again=True)
     batch = Batch(data, positions, weight, len(classes))
     statistics, sample = spec.family.observe(batch, kernels), None
-    if spec.sample_bytes:
+    if spec.budget is not None:
         from ..statistics import Sample
 
         below = None if joining is None else joining.kept_below(classes)
-        sample = Sample.of(data, positions, weight, len(classes), spec.sample_bytes, below, groups)
+        sample = Sample.of(data, positions, weight, len(classes), spec.budget, below, groups)
     if isinstance(data, TextRows):
         data.counted.clear()  # the sample has those of its texts
     state = State(classes, np.zeros(len(classes), dtype=bool), statistics, sample=sample)

@@ -7,11 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..exceptions import ForgetError, MergeError
+from ..exceptions import ForgetError, MergeError, warn
 from ..kernels import Kernels
 from ..specs import BoundSpec
 from ..stacking.stacked_views import StackedViews
-from .fitted import Fitted
+from .fitted import Fitted, what_looks_back
 from .state import State
 from .top_features import all_names
 
@@ -22,19 +22,30 @@ if TYPE_CHECKING:
 def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: State, sign: float) -> Classifier:
     """With other sums, after the rows of a batch were added (``sign`` is 1.0) or taken out (-1.0)."""
     fitted = model.latest_fitted
-    if fitted is not None:
+    if fitted is not None and state.sample is None:
+        fitted = _without_refit(fitted, state, batch)
+    elif fitted is not None:
         fitted = fitted.later(float(batch.rows.sum()))
-        if state.sample is None:
-            fitted = fitted.among(state.classes)
-        elif not fitted.suits(bound_spec, state):
+        if not fitted.suits(bound_spec, state):
             due = fitted if fitted.weights_frozen_for(bound_spec, state) else None
             return type(model)(bound_spec, state, due, token_names=model.token_names, choices=model.latest_choices)
-        else:
-            fitted = _with_views(fitted, bound_spec, state, batch, sign)
+        fitted = _with_views(fitted, bound_spec, state, batch, sign)
     after = type(model)(bound_spec, state, fitted, token_names=model.token_names, choices=model.latest_choices)
     if fitted is not None and state.sample is not None:
         vars(after)["current"] = fitted  # which is known to suit
     return after
+
+
+def _without_refit(fitted: Fitted, state: State, batch: State) -> Fitted:
+    """What was fitted, after rows of a batch; a refit that falls due is a warning, because there are no rows for it."""
+    later = fitted.later(float(batch.rows.sum()))
+    if later.is_due and not fitted.is_due:
+        warn(
+            f"{later.age:.0%} of the rows changed since {what_looks_back(later.bound_spec)} was fitted, and this model "
+            "keeps no training rows to fit it again; it stays as it was; construct it with subsample=100_000, or fit "
+            "again with all rows"
+        )
+    return later.among(state.classes)
 
 
 def _with_views(fitted: Fitted, bound_spec: BoundSpec, state: State, batch: State, sign: float) -> Fitted | None:
@@ -59,7 +70,7 @@ def forgotten(model: Classifier, batch: State) -> Classifier:
     if fitted is not None and fitted.refinement is not None and state.sample is None:
         raise ForgetError(
             "a refined model forgets by fitting its refinement again, and this one keeps no training texts to fit "
-            "it on; nothing was changed; construct it with keep_sample=True, or with refine=False"
+            "it on; nothing was changed; construct it with subsample=100_000, or with refine=False"
         )
     return after_rows(model, state, model.bound_spec, batch, -1.0)
 
@@ -71,7 +82,7 @@ def merged(model: Classifier, other: Classifier) -> Classifier:
     state, names = model.state.merge(other.state), all_names(other.token_names, model.token_names)
     if state.sample is None:
         fitted = model.fitted_without_rows
-        fitted = None if fitted is None else fitted.later(float(other.state.rows.sum())).among(state.classes)
+        fitted = None if fitted is None else _without_refit(fitted, state, other.state)
         return type(model)(model.bound_spec, state, fitted, token_names=names)
     fitted = _frozen_fitted(model, other) or _frozen_fitted(other, model)
     if fitted is not None:

@@ -120,7 +120,7 @@ def _of_pairs(costs: Mapping[Any, Any], labels: Array) -> Floats:
         strange = [label for label in pair if label not in places]
         if strange:
             raise ParameterError(
-                f"costs names {strange[0]!r}, which is no class ({', '.join(map(repr, list(places)[:5]))}"
+                f"costs names {strange[0]!r}, which is not a class ({', '.join(map(repr, list(places)[:5]))}"
                 f"{', …' if len(places) > 5 else ''}); name the classes as they are in y"
             )
         table[places[pair[0]], places[pair[1]]] = _cost(cost, pair)

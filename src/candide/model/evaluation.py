@@ -188,7 +188,9 @@ class Evaluation:
     @classmethod
     def _measured(cls, rows: RowScores, labels: Array) -> Evaluation:
         if not len(rows.weight):
-            raise InputError("no row has a weight above 0, so there is nothing to measure; pass rows that count")
+            raise InputError(
+                "no row has a weight above 0, so there is nothing to measure; pass rows with a positive weight"
+            )
         shared = rows.weight, rows.copies, rows.observation()
         accuracy, accuracy_error = mean_and_error(rows.right.astype(np.float64), *shared)
         log_loss, log_loss_error = mean_and_error(rows.surprise, *shared)
@@ -386,7 +388,7 @@ def learning_curve(model: Classifier, batch: Batch, n_blocks: int, kernels: Kern
 
     A row is judged by blocks that begin with the one after its own, so that each is judged once for each size.
     """
-    block = _dealt(batch.classes, n_blocks)
+    block = blocks_of(batch.classes, n_blocks)
     rows = [np.flatnonzero(block == b) for b in range(n_blocks)]
     states = [_state(model, batch.take(of_block), kernels) for of_block in rows]
     sums: list[State] = [states[(b + 1) % n_blocks] for b in range(n_blocks)]
@@ -414,17 +416,19 @@ def _state(model: Classifier, batch: Batch, kernels: Kernels) -> State:
     """What a block teaches; its classes are those of the model."""
     bound_spec, sample = model.bound_spec, None
     statistics: Any = bound_spec.family.observe(batch, kernels)
-    if bound_spec.sample_bytes:
+    if bound_spec.budget is not None:
         from ..statistics import Sample
 
-        sample = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.sample_bytes)
+        sample = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.budget)
     return State(model.classes, np.ones(batch.n_classes, dtype=bool), statistics, sample=sample)
 
 
-def _dealt(classes: Positions, n_blocks: int) -> Array:
-    """The block of each row: rows of a class in turn, and classes one after the other."""
+def blocks_of(classes: Positions, n_blocks: int) -> Array:
+    """Return the block of each row: rows of a class in turn, and classes one after the other."""
     if isinstance(n_blocks, bool) or not isinstance(n_blocks, (int, np.integer)) or not 2 <= n_blocks <= len(classes):
-        raise ParameterError(f"n_blocks is {n_blocks!r}; it must be a whole number from 2 to the {len(classes)} rows")
+        raise ParameterError(
+            f"n_blocks is {n_blocks!r}; expected a whole number from 2 to the number of rows, {len(classes)}"
+        )
     block = np.empty(len(classes), dtype=np.int64)
     block[np.argsort(classes, kind="stable")] = np.arange(len(classes)) % n_blocks
     return block

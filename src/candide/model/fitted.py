@@ -64,8 +64,13 @@ class Fitted:
 
     def suits(self, bound_spec: BoundSpec, state: State) -> bool:
         """Return whether it can still be used: it fits the spec and the classes, and little was learned since."""
+        return (state.sample is None or not self.is_due) and self.fits(bound_spec, state)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether so much was learned or forgotten that it should be fitted again."""
         stays = self.frozen and self.refinement is None
-        return (stays or state.sample is None or self.age <= _CHANGED) and self.fits(bound_spec, state)
+        return self.age > _CHANGED and not stays
 
     def weights_frozen_for(self, bound_spec: BoundSpec, state: State) -> bool:
         """Return whether its weights must stay, though its refinement may be due."""
@@ -94,7 +99,7 @@ class Fitted:
             other = "" if isinstance(self.views, StackedTokenViews) else ", or with stacking=None"
             raise InputError(
                 f"the stacking weights are for {self.classes.labels.tolist()}, and this model keeps no training rows "
-                f"to fit others for {classes.labels.tolist()}; construct it with keep_sample=True{other}"
+                f"to fit others for {classes.labels.tolist()}; construct it with subsample=100_000{other}"
             )
         calibration, places = self.calibration, self.classes.positions_in(classes)
         if isinstance(calibration, Scaling) and calibration.bias is not None:
@@ -105,7 +110,7 @@ class Fitted:
             raise InputError(
                 f"calibrate={self.bound_spec.calibrate!r} has a curve for each of {self.classes.labels.tolist()}, and "
                 f"this model keeps no training rows to fit others for {classes.labels.tolist()}; construct it with "
-                "keep_sample=True, or with calibrate='platt'"
+                "subsample=100_000, or with calibrate='platt'"
             )
         return replace(self, classes=classes, calibration=calibration)
 
@@ -113,12 +118,12 @@ class Fitted:
 def fit_on_sample(model: Classifier, kernels: Kernels) -> Fitted:
     """Fit everything that the bound spec asks for."""
     bound_spec, state = model.bound_spec, model.state
-    seen, alpha = seen_rows(bound_spec, state, _what(bound_spec)), None
+    seen, alpha = seen_rows(bound_spec, state, what_looks_back(bound_spec)), None
     if not len(seen.case_weight) and state.rows.any():
         warn(
-            f"{_what(bound_spec)} needs training rows, and every one is larger than the limit for those that are kept "
-            f"({bound_spec.sample_bytes:,} bytes for each class); nothing was fitted on them, and there is no loo_; "
-            "pass shorter rows, such as parts of a text"
+            f"{what_looks_back(bound_spec)} needs training rows, and every one is larger than the limit for those that "
+            f"are kept ({state.sample.budget if state.sample else 0}); nothing was fitted on them, and there is no "
+            "loo_; pass shorter rows, such as parts of a text"
         )
     if bound_spec.alpha == "loo":
         alpha = alphas(bound_spec, state, seen, [np.arange(len(seen.case_weight))], kernels)[0]
@@ -150,7 +155,7 @@ def _refined(model: Classifier, views: StackedTokenViews, seen: TrainingRows, ke
     return fit_refinement(model.likelihood, seen, begun, kernels)
 
 
-def _what(bound_spec: BoundSpec) -> str:
+def what_looks_back(bound_spec: BoundSpec) -> str:
     """Return the setting that needs training rows."""
     if bound_spec.order is not None:
         return "stacking='auto'"
@@ -187,7 +192,7 @@ def seen_rows(bound_spec: BoundSpec, state: State, what: str) -> TrainingRows:
     sample = state.sample
     if sample is None:
         raise ParameterError(
-            f"{what} needs training rows, and this model keeps none; construct it with keep_sample=True "
+            f"{what} needs training rows, and this model keeps none; construct it with subsample=100_000 "
             "(merged models: all of them) and fit again"
         )
     data = bound_spec.family.restored(sample.data, state.statistics)

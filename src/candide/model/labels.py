@@ -96,7 +96,7 @@ class LabelFilter:
     def warn(self) -> None:
         """Give one warning about all rows that were left out."""
         if self.n_unlabeled:
-            warn(f"{self.n_unlabeled} rows without a label were left out")
+            warn(f"{self.n_unlabeled} rows without a label were skipped")
             self.n_unlabeled = 0
 
 

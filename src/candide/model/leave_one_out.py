@@ -146,10 +146,10 @@ def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
             raise ParameterError(f"n_folds is {n_folds!r}, but each of the groups is a fold; leave one of them out")
         return _positions_of(groups, n_rows)
     if n_rows < 2:
-        raise ParameterError(f"there are {n_rows} rows, and a fold is scored by other rows; give at least 2 rows")
+        raise ParameterError(f"there are {n_rows} rows, and a fold is scored by the other rows; pass at least 2 rows")
     count = min(5, n_rows) if n_folds is None else n_folds
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 2 <= count <= n_rows:
-        raise ParameterError(f"n_folds is {n_folds!r}; it must be a whole number from 2 to the {n_rows} rows there are")
+        raise ParameterError(f"n_folds is {n_folds!r}; expected a whole number from 2 to the number of rows, {n_rows}")
     return np.arange(n_rows) * int(count) // n_rows
 
 

@@ -186,7 +186,7 @@ def linear_scores(likelihood: Any, *, squares: bool) -> LinearScores:
     """
     if isinstance(likelihood, TableLikelihood):
         raise not_linear(
-            "NaiveBayes models each column in a way of its own, by bins and kernels among others",
+            "NaiveBayes models each column by its own family, such as bins or kernels",
             "train the model of one family, such as CategoricalNB, or GaussianNB(variance='shared')",
         )
     if isinstance(likelihood, TextLikelihood):
@@ -217,7 +217,7 @@ def _quadratic(term: Quadratic, *, is_limit: bool, squares: bool) -> LinearScore
     """With one variance for all classes linear in x; with any variances linear in x and x²."""
     if is_limit:
         raise not_linear(
-            "a column has no variance within a class, so that its weight would be infinite",
+            "a column has no variance within a class, so its weight would be infinite",
             "set var_smoothing above 0, or estimate='mean'",
         )
     constant, spread, center = term.constant, term.spread, term.center
@@ -419,7 +419,9 @@ def linear_form(
 def _calibrated(parts: LinearScores, calibration: Any, method: str) -> LinearScores:
     """Scores divided by one temperature, and shifted, are linear still."""
     if not isinstance(calibration, Scaling):
-        raise not_linear(f"calibrate={method!r} bends its scores", "take calibrate='temperature', 'platt' or None")
+        raise not_linear(
+            f"calibrate={method!r} transforms its scores nonlinearly", "take calibrate='temperature', 'platt' or None"
+        )
     if calibration.growth or calibration.bend:
         how = "grows with the length of a row" if calibration.growth else "shortens large differences of scores"
         raise not_linear(f"the temperature of calibrate={method!r} {how}", "take calibrate=None")

@@ -65,7 +65,7 @@ def class_place(labels: Array, label: Any) -> int:
     """Where a class is among those of a model."""
     known = labels.tolist()
     if label not in known:
-        raise ParameterError(f"{label!r} is no class of this model, which knows {known}")
+        raise ParameterError(f"{label!r} is not a class of this model, which has {known}")
     return int(known.index(label))
 
 

@@ -265,7 +265,7 @@ class Model:
         if not classifier.can_report and classifier.state.sample is not None:
             raise AttributeError(
                 "loo_ needs training rows, and each is larger than the limit for those that are kept "
-                f"({classifier.bound_spec.sample_bytes:,} bytes for each class); fit again with shorter rows"
+                f"({classifier.state.sample.budget}); fit again with shorter rows"
             )
         if not classifier.can_report:
             raise AttributeError(
@@ -407,7 +407,7 @@ class Model:
 def completed(spec: Spec, classifier: Classifier) -> Classifier:
     """Return a classifier with everything fitted that is due, and without training rows where none are kept."""
     spec.check_classes(classifier.bound_spec, len(classifier.classes))
-    if spec.keep_sample is False and classifier.state.sample is not None:
+    if spec.subsample == 0 and classifier.state.sample is not None:
         classifier = classifier.without_sample(compute_loo=bool(spec.compute_loo))
     return classifier.complete()
 

@@ -48,10 +48,10 @@ def score_out_of_fold(model: Classifier, kernels: Kernels) -> OutOfFoldScores:
     result = _score_out_of_fold(model, kernels)
     if not model.bound_spec.corrects:
         return result
-    return result._replace(plain=plain_left_out(model, result.seen, kernels))
+    return result._replace(plain=_plain_left_out(model, result.seen, kernels))
 
 
-def plain_left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> Floats:
+def _plain_left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> Floats:
     """Score training rows left out by plain naive Bayes: the same family, without stacking and calibration."""
     alpha = None if model.fitted is None else model.fitted.alpha
     scores, _ = scores_left_out(model.bound_spec, model.state, seen, alpha, kernels)
@@ -164,7 +164,8 @@ def _without_fold(model: Classifier, seen: TrainingRows, here: Array, kernels: K
     statistics = state.statistics_with_copies().forget(bound_spec.family.observe(gone, kernels))
     groups = None if seen.blocks is None else group_hashes(seen.blocks[rest], len(rest))
     kept = left.data, left.classes, left.weight, left.n_classes
-    sample = Sample.of(*kept, bound_spec.sample_bytes, groups=groups)
+    assert state.sample is not None
+    sample = Sample.of(*kept, state.sample.budget, groups=groups)
     return type(model)(bound_spec, replace(state, statistics=statistics, sample=sample))
 
 
@@ -293,7 +294,7 @@ def _without(model: Classifier, batch: Batch, kernels: Kernels) -> Classifier:
     bound_spec, state = model.bound_spec, model.state
     seen_rows(bound_spec, state, "cross_val_log_proba of stacked views")
     assert state.sample is not None
-    gone = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, bound_spec.sample_bytes)
+    gone = Sample.of(batch.data, batch.classes, batch.weight, batch.n_classes, state.sample.budget)
     rest = state.statistics.forget(bound_spec.family.observe(batch, kernels))
     return type(model)(
         bound_spec, replace(state, statistics=rest, sample=state.sample.forget(state.sample.in_same_groups(gone)))

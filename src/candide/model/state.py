@@ -12,6 +12,7 @@ from ..exceptions import ForgetError, InputError, ParameterError
 from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
+from ..statistics.hashing import ABOVE_ALL
 
 if TYPE_CHECKING:
     from ..statistics import Sample
@@ -47,7 +48,7 @@ class State:
         """Of these classes, the hash below which training rows are kept; None where none are."""
         if self.sample is None or self.sample.grouped:
             return None  # which rows of a group are kept, the group tells
-        return self.sample.thresholds(classes.positions_in(self.classes))
+        return np.append(self.sample.threshold, ABOVE_ALL)[classes.positions_in(self.classes)]
 
     def merge(self, other: State) -> State:
         """The state of both sets of rows; classes that differ are aligned."""

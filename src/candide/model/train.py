@@ -116,8 +116,8 @@ class Monitor:
         return nullcontext()
 
     def unlabeled(self, n_rows: int) -> None:
-        """Tell that rows without a label were left out."""
-        warn(f"{n_rows} rows without a label were left out")
+        """Tell that rows without a label were skipped."""
+        warn(f"{n_rows} rows without a label were skipped")
 
 
 class Checkpoint(NamedTuple):
@@ -207,7 +207,7 @@ class Training:
             # ``columns`` may name kinds of columns that only later rows showed.
             learned = Classifier(replace(bound, prior=ClassPrior()), state)
             schema = spec.resolved(schema, learned)
-            bound = replace(spec.bind(schema, learned), sample_bytes=bound.sample_bytes)
+            bound = replace(spec.bind(schema, learned), budget=bound.budget)
         classifier = Classifier(bound, state if declared is None else state.declare(declared))
         warn_if_continuous(classifier.classes.labels)
         if not more_to_come:

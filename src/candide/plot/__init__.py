@@ -49,3 +49,8 @@ __all__ = [
     "waterfall",
     "word_shift",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the names of the plots."""
+    return [name for name in __all__ if name != "Display"]

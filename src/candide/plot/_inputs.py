@@ -12,13 +12,12 @@ from ..data.columns import Column, Columns
 from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..estimators.base import BaseNB
 from ..exceptions import InputError, ParameterError
+from ..explain.importance import information, summary_with_importance
 from ..explain.terms import date_columns, written
 from ..families.columns.histogram import are_whole
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Evaluation
-from ..model.fitted import seen_rows
 from ..model.marginal_likelihood import class_place
-from ..model.out_of_fold import plain_left_out
 from ..statistics.table import TableStatistics
 from . import style
 
@@ -43,13 +42,19 @@ def class_position(model: BaseNB, label: Any) -> int:
 
 
 def class_pair(model: BaseNB, of: Any, against: Any) -> tuple[int, int | None]:
-    """Return the positions of a class and of the one it is compared with; None: all others."""
+    """Return the positions of a class, by default the largest or the second of two, and of the one against it.
+
+    None stands for all other classes.
+    """
     labels = model.classes_.tolist()
     if len(labels) < 2:
-        raise ParameterError(f"this picture compares classes, and the model knows only {labels[0]!r}; learn another")
-    if of is None:
-        if len(labels) > 2:
-            raise ParameterError(f"the model has {len(labels)} classes; name one as of=, out of {labels}")
+        raise ParameterError(
+            f"this plot compares classes, and the model has only {labels[0]!r}; fit it on at least two"
+        )
+    if of is None and len(labels) > 2:
+        order = np.argsort(-model._fitted().class_count, kind="stable").tolist()
+        of = next(labels[k] for k in order if labels[k] != against)
+    elif of is None:
         of = labels[0] if against == labels[1] else labels[1]
     if of == against:
         raise ParameterError(f"{of!r} is given as both classes; name another to compare it with, or leave against out")
@@ -69,27 +74,14 @@ def log_odds(log_probability: Floats, of: int, against: int | None) -> Floats:
         return np.asarray(log_probability[:, of] - rest)
 
 
-def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any, *, raw: bool = False) -> Evaluation:
-    """Evaluate the model on rows that are given, or on its training rows, each left out.
-
-    ``raw``: without stacking and calibration.
-    """
-    classifier = model._fitted().classifier
+def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any) -> Evaluation:
+    """Evaluate the model on rows that are given, or on its training rows, each left out."""
+    fitted = model._fitted()
     if X is None:
         if y is not None:
-            raise InputError("y is given without X; pass both, or neither to judge the model by its training rows")
-        return _uncorrected_loo(model) if raw else model.loo_ if model._fitted().has_loo else _no_evaluation(model)
-    batch, kernels = model._fitted().batch(X, y, sample_weight), model._fitted().kernels
-    weight = np.ones(len(batch.classes)) if batch.weight is None else batch.weight
-    of = classifier.scorer if raw else classifier
-    return Evaluation.of(of.posterior(batch.data, kernels, logarithm=True), batch.classes, weight, model.classes_)
-
-
-def _uncorrected_loo(model: BaseNB) -> Evaluation:
-    classifier = model._fitted().classifier
-    seen = seen_rows(classifier.bound_spec, classifier.state, "a plot of rows left out")
-    scores = plain_left_out(classifier, seen, model._fitted().kernels)
-    return Evaluation.of(scores, seen.batch.classes, seen.case_weight, model.classes_, seen.multiplicity)
+            raise InputError("y is given without X; pass both, or neither to evaluate the model on its training rows")
+        return fitted.loo if fitted.has_loo else _no_evaluation(model)
+    return Evaluation.from_row_scores([fitted.scored_rows(X, y, sample_weight)], fitted.classes)
 
 
 def _no_evaluation(model: BaseNB) -> Evaluation:
@@ -133,7 +125,21 @@ def column_position(model: BaseNB, column: Any) -> int:
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(names):
         return int(column)
     shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
-    raise ParameterError(f"{column!r} is no column of this model, which has {shown}; name one of these")
+    raise ParameterError(f"{column!r} is not a column of this model, which has {shown}; name one of these")
+
+
+def informative_columns(model: BaseNB, positions: Sequence[int], n: int) -> list[int]:
+    """Return the positions of the ``n`` columns that alone tell most about the class, in their order."""
+    if len(positions) <= n:
+        return list(positions)
+    fitted = model._fitted()
+    if isinstance(model, NaiveBayes):
+        bits = np.nan_to_num(summary_with_importance(fitted.classifier, fitted.column_names(), fitted.kernels)["bits"])
+    else:
+        found = information(fitted.classifier, np.arange(len(fitted.column_names())))
+        bits = np.zeros(len(fitted.column_names()))
+        bits[found["column"].astype(np.intp)] = found["bits"]
+    return sorted(sorted(positions, key=lambda j: -bits[j])[:n])
 
 
 def column_scale(model: BaseNB, place: int) -> Scale | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..estimators import NaiveBayes
-from ..exceptions import ParameterError
+from ..estimators import NaiveBayes, TextNB
+from ..exceptions import InputError, ParameterError
+from ..explain import explain_rows
 from ..explain.explanation import Explanation
 from ..kernels.layouts import Array, Floats
 from ..model.table import Table
@@ -18,22 +20,23 @@ from .style import Display
 
 
 def waterfall(
-    explanation: Any, *, of: Any = None, against: Any = None, by: Literal["term", "view", "word"] = "term",
-    most: int = 12, ax: Axes | None = None,
+    model: Any, row: Any = None, *, of: Any = None, against: Any = None,
+    by: Literal["term", "view", "word"] | None = None, most: int = 12, ax: Axes | None = None,
 ) -> Display:  # fmt: skip
     """Plot the contributions to one prediction, from the prior to the log-odds against the second most probable class.
 
-    Each bar begins where the one above ends; to the right it speaks for ``of``, to the left for ``against``. What does
-    not fit is added up in one bar, so that the last is exactly what the model says.
+    Each bar begins where the one above ends; bars to the right are contributions to ``of``, bars to the left to
+    ``against``. The smallest contributions are added up in one bar, so that the last bar is the log-odds of the model.
 
     Parameters
     ----------
-    explanation : Explanation
-        Of one row: ``model.explain(X)[0]``.
+    model : a fitted model, or an Explanation
+    row : dict, Series, one-row frame or array, list of cells, or text
+        The row to explain; omitted for an ``Explanation`` of one row, ``model.explain(X)[0]``.
     of, against : labels, optional
         By default the answer and its runner-up.
     by : {"term", "view", "word"}, optional
-        As in ``Explanation.evidence``; by default words, where a text is looked at in several ways.
+        As in ``Explanation.contributions``; by default words for texts with several token features, else terms.
     most : int, default 12
         Bars between the prior and the sum.
     ax : matplotlib axes, optional
@@ -48,15 +51,11 @@ def waterfall(
     --------
     >>> from candide import GaussianNB
     >>> model = GaussianNB().fit([[1.0, 5.0], [2.0, 6.0], [8.0, 5.0], [9.0, 7.0]], ["low", "low", "high", "high"])
-    >>> shown = waterfall(model.explain([[3.0, 6.0]])[0])
+    >>> shown = waterfall(model, [3.0, 6.0])
     >>> shown.table["term"].tolist()
     ['prior', 'x0 = 3', 'x1 = 6', 'log-odds']
     """
-    if not isinstance(explanation, Explanation):
-        raise ParameterError(
-            f"waterfall shows the explanation of one row, and this is of type {type(explanation).__name__}; pass "
-            "model.explain(X)[0]"
-        )
+    explanation = model if isinstance(model, Explanation) else _explain(model, row)
     first, second = explanation.pair(of, against)
     of, against = explanation.classes[first], explanation.classes[second]
     terms, bits = _steps(explanation.contributions(of, against, by=by or explanation.for_people), most)
@@ -71,6 +70,40 @@ def waterfall(
     ax.set_xlabel(style.towards("log-odds (bits)", names[second], names[first]))
     ax.set_title(f"p({names[first]}) = {chance:.4g}", fontsize="medium")
     return Display((ax,), shown, {"log_odds": whole, "probability": chance})
+
+
+def _explain(model: Any, row: Any) -> Explanation:
+    """Explain the one row that is given."""
+    model = check_fitted(model, "waterfall")
+    if row is None:
+        raise ParameterError("waterfall explains one row of the model; pass it: waterfall(model, row)")
+    # A Series has named cells; of a model that was fitted without names, their order counts.
+    if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1:
+        row = row.to_dict() if model._fitted().schema.feature_names is not None else list(row)
+    if isinstance(row, Mapping):
+        row = {name: value if np.ndim(value) == 1 else [value] for name, value in row.items()}
+        if not isinstance(model, NaiveBayes):
+            row = _as_array(model, row)
+    elif isinstance(row, str) or (np.ndim(row) == 1 and not isinstance(model, TextNB)):
+        row = [row]
+    found = explain_rows(model._fitted(), row)
+    if len(found) != 1:
+        raise ParameterError(f"waterfall explains one row, and {len(found)} are given; pass one of them")
+    return found[0]
+
+
+def _as_array(model: Any, cells: dict[Any, Any]) -> Any:
+    """Return named cells in the order of the columns, for models that read arrays."""
+    names = model._fitted().column_names().tolist()
+    absent = [name for name in names if name not in cells]
+    if absent:
+        raise InputError(
+            f"the row has no column {absent[0]!r}; expected {len(names)} columns: {', '.join(names)[:200]}"
+        )
+    values = [cells[name][0] for name in names]
+    numeric = all(isinstance(value, (int, float, np.number)) for value in values)
+    made: Array = np.array([values], dtype=np.float64 if numeric else object)
+    return made
 
 
 def _steps(evidence: Table, most: int) -> tuple[list[str], Floats]:

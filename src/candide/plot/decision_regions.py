@@ -17,25 +17,28 @@ from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from ..specs.table_schema import TableSchema
 from . import style
-from ._inputs import check_fitted
+from ._inputs import check_fitted, column_position, informative_columns, log_probability
 from .style import Display
 
 _STEPS = 200
 _MAX_POINTS = 2_000
 
 
-def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Display:
-    """Plot the predictions of models of two number columns as regions, with the rows on top.
+def decision_regions(models: Any, X: Any, y: Any, *, columns: Any = None, axes: Any = None) -> Display:
+    """Plot the predictions of models in the plane of two number columns as regions, with the rows on top.
 
-    Beside each other, a naive model (one normal distribution for each column) and one with full covariance show what
-    the assumption of independence costs.
+    Models may have more columns: the others are then missing in the predictions, and the title says so. Side by side,
+    a naive model (one normal distribution per column) and one with full covariance show what the assumption of
+    independence costs.
 
     Parameters
     ----------
     models : a fitted model, or a dict of them by title
-        Each of the same two columns.
-    X, y : rows of two number columns, and their labels
+        All of the columns of ``X``.
+    X, y : rows and their labels
         Of more than 2,000 rows, some evenly spaced are drawn.
+    columns : two names or positions, optional
+        The columns of the plane; by default the two number columns that tell most about the class. The axes name them.
     axes : matplotlib axes, optional
         One for each model.
 
@@ -54,10 +57,11 @@ def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Displa
     (40000, [0, 1, 2])
     """
     titled = dict(models) if isinstance(models, Mapping) else {type(models).__name__: models}
-    points, names = _points(X)
+    first = check_fitted(next(iter(titled.values())), "decision_regions")
+    points, names, plane = _points(X, first, columns)
     labels, places = np.unique(label_array(y), return_inverse=True)
     if len(places) != len(points):
-        raise InputError(f"there are {len(points)} rows and {len(places)} labels; give as many")
+        raise InputError(f"X has {len(points)} rows and y has {len(places)} labels; expected as many labels as rows")
     x, up = (_steps(points[:, j]) for j in (0, 1))
     grid = np.column_stack([part.ravel() for part in np.meshgrid(x, up)])
     drawn = style.panels(
@@ -65,10 +69,14 @@ def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Displa
     )
     answers = []
     for ax, (title, model) in zip(drawn, titled.items(), strict=True):
-        answers.append(_predict(check_fitted(model, "decision_regions"), grid))
+        answers.append(_predict(check_fitted(model, "decision_regions"), grid, plane))
         _draw(ax, x, up, answers[-1], labels)
         _scatter(ax, points, places, labels)
-        ax.set_title(style.name(title, 36), fontsize="medium")
+        others = len(first._fitted().column_names()) - 2
+        missing = (
+            f"\nthe other {others} columns missing" if others > 1 else "\nthe other column missing" if others else ""
+        )
+        ax.set_title(f"{style.name(title, 36)}{missing}", fontsize="medium")
         ax.set_xlabel(style.name(names[0]))
     drawn[0].set_ylabel(style.name(names[1]))
     style.legend_right(style.row_end(drawn), markerscale=1.6)
@@ -77,13 +85,22 @@ def decision_regions(models: Any, X: Any, y: Any, *, axes: Any = None) -> Displa
     return Display(tuple(drawn), Table(columns | {"answer": np.concatenate(answers)}))
 
 
-def _points(X: Any) -> tuple[Floats, list[str]]:
+def _points(X: Any, model: BaseNB, columns: Any) -> tuple[Floats, list[str], tuple[int, int] | None]:
+    """Return the rows in the plane, the names of its columns, and their positions if the model has others."""
     table = read_table(X)
-    if table.n_columns != 2 or set(table.kinds) - {"number"}:
+    numeric = [j for j, kind in enumerate(table.kinds) if kind == "number"]
+    if columns is not None:
+        chosen = [column_position(model, column) for column in columns]
+    elif table.n_columns == len(model._fitted().column_names()):
+        chosen = informative_columns(model, numeric, 2)
+    else:
+        chosen = numeric[:2]
+    if len(chosen) != 2 or any(j not in numeric for j in chosen):
         found = ", ".join(f"{name!r} ({kind})" for name, kind in zip(table.names, table.kinds, strict=True))
-        raise InputError(f"decision regions lie on a plane of two number columns, and X has {found}; pass two columns")
-    points = np.column_stack([np.asarray(column.values, dtype=np.float64) for column in table.columns])
-    return points, [f"column {name}" if isinstance(name, int) else str(name) for name in table.names]
+        raise InputError(f"decision regions need two number columns, and X has {found:.400}; pass two number columns")
+    points = np.column_stack([np.asarray(table.columns[j].values, dtype=np.float64) for j in chosen])
+    names = [f"column {name}" if isinstance(name, int) else str(name) for name in (table.names[j] for j in chosen)]
+    return points, names, None if table.n_columns == 2 else (chosen[0], chosen[1])
 
 
 def _steps(values: Floats) -> Floats:
@@ -92,7 +109,10 @@ def _steps(values: Floats) -> Floats:
     return np.linspace(low - margin, high + margin, _STEPS)
 
 
-def _predict(model: BaseNB, grid: Floats) -> Array:
+def _predict(model: BaseNB, grid: Floats, plane: tuple[int, int] | None) -> Array:
+    if plane is not None:
+        scores = log_probability(model, [(j, grid[:, i]) for i, j in enumerate(plane)], len(grid))
+        return np.asarray(model.classes_[scores.argmax(axis=1)])
     # Past the checks of names: the columns are in order, as they were given.
     fitted_model = model._fitted()
     schema = fitted_model.schema

@@ -24,7 +24,15 @@ from ..model.fitted import seen_rows
 from ..model.table import Table
 from ..statistics.grid import Cells
 from . import style
-from ._inputs import Scale, check_fitted, class_position, column_position, column_scale, single_cell_rows
+from ._inputs import (
+    Scale,
+    check_fitted,
+    class_position,
+    column_position,
+    column_scale,
+    informative_columns,
+    single_cell_rows,
+)
 from .style import Display
 
 _N_POINTS = 120
@@ -235,40 +243,47 @@ def _shares(model: BaseNB, scale: Scale, parts: dict[str, Any]) -> Histogram:
 
 
 _MAX_PANELS = 20
+# Columns in one figure, and classes overlaid in a panel.
+_MAX_COLUMNS, _MAX_OVERLAID = 12, 6
 _MAX_VALUES = 12
 _MAX_DATES = 3
 
 
 def densities(
-    model: Any, column: Any, X: Any = None, y: Any = None, *, classes: Any = None,
+    model: Any, column: Any = None, X: Any = None, y: Any = None, *, classes: Any = None,
     families: Any = ("gaussian", "kernel", "bins"), axes: Any = None,
 ) -> Display:  # fmt: skip
-    """Plot p(value | class) of one column, a panel for each class: the data in gray, and densities of families.
+    """Plot p(value | class) of all columns with the classes overlaid, or of one column with a panel for each class.
+
+    Without ``column``, a panel for each column shows the model of the largest classes; of many columns, the twelve that
+    tell most about the class; the figure says what is omitted. With ``column``, panels show the data in gray, the
+    model's density and those of other families.
 
     Of a number column, densities. A value that holds a large share of the column is a point mass, drawn as a stem with
     its probability on an axis of its own at the right; the densities cover the other values. Of names, on/off columns
     and counts of a Poisson model, probabilities as bars, with dots for the shares seen. The data are known to
-    ``NaiveBayes``; other models show those that they kept (``keep_sample=True``), or ``X`` and ``y``; without any, the
+    ``NaiveBayes``; other models show those that they kept (``subsample``), or ``X`` and ``y``; without any, the
     model's own density is alone.
 
     Parameters
     ----------
     model : a fitted model of columns; no MultinomialNB or ComplementNB, whose columns share one distribution
-    column : name or place
+    column : name or position, optional
+        The only column to show, with the data and other families.
     X, y : optional
         Rows whose data are shown, in place of what the model has seen.
     classes : list of labels, optional
-        Which classes; by default the 20 with most rows.
+        Which classes; by default those with most rows: 6 overlaid, 20 in panels.
     families : list of str
         Families of number columns to draw beside the model's own: those that ``NaiveBayes(columns=…)`` knows.
     axes : matplotlib axes, optional
-        One for each class.
+        One for each column or, with ``column``, for each class.
 
     Returns
     -------
     Display
-        ``table``: class, family, value, density (of names, and of whole numbers each by itself, a probability), and
-        of columns with point masses ``mass``, the probability of such a value, which has no density.
+        ``table``: column (without ``column``), class, family, value, density (a probability for names and for whole
+        numbers that each have one), and of one column with point masses ``mass``, the probability of such a value.
 
     Examples
     --------
@@ -280,11 +295,13 @@ def densities(
     (3, ["kernel (the model's)", 'gaussian', 'bins'])
     """
     model = check_fitted(model, "densities")
+    if column is None:
+        return _all_columns(model, X, y, classes, axes)
     unknown = [family for family in families if family not in OPTIONS]
     if unknown:
-        raise ParameterError(f"{unknown[0]!r} is no family of columns; choose some of {', '.join(OPTIONS)}")
+        raise ParameterError(f"{unknown[0]!r} is not a family of columns; expected some of {', '.join(OPTIONS)}")
     found = curves_of(model, column_position(model, column), X, y, tuple(families))
-    shown = _shown(model, classes)
+    shown = _shown(model, classes, _MAX_PANELS)
     numbers = found.at.dtype != object
     size = (3.6, 2.6) if len(shown) < 4 else (3.0, 2.2)
     drawn = style.panels(axes, len(shown), size, legend=(2.6 if found.masses else 1.6, 0.0), sharex=True, sharey=True)
@@ -303,10 +320,82 @@ def densities(
     return Display(tuple(drawn), _table(found, shown, model.classes_))
 
 
-def _shown(model: Any, classes: Any) -> list[int]:
+def _shown(model: Any, classes: Any, most: int) -> list[int]:
     if classes is not None:
         return [class_position(model, label) for label in classes]
-    return sorted(np.argsort(-model.class_count_, kind="stable")[:_MAX_PANELS].tolist())
+    return sorted(np.argsort(-model._fitted().class_count, kind="stable")[:most].tolist())
+
+
+def _all_columns(model: Any, X: Any, y: Any, classes: Any, axes: Any) -> Display:
+    """Plot all columns as small multiples."""
+    n_columns, shown = len(model._fitted().column_names()), _shown(model, classes, _MAX_OVERLAID)
+    known = [j for j in range(n_columns) if _has_density(model, j)]
+    if not known:
+        raise InputError("no column of this model has a density to show; see word_shift for texts")
+    found = [curves_of(model, j, X, y, ()) for j in informative_columns(model, known, _MAX_COLUMNS)]
+    labels = style.names(model.classes_[shown])
+    drawn = style.panels(axes, len(found), size=(3.0, 2.3), legend=style.legend_size(labels))
+    for i, (ax, curves) in enumerate(zip(drawn, found, strict=True)):
+        numbers = curves.at.dtype != object
+        (_overlay_numbers if numbers else _overlay_values)(ax, curves, shown, labels)
+        ax.set_xlabel(style.name(curves.scale.name, 30), fontsize="small")
+        ax.tick_params(labelsize="small")
+        if i % 4 == 0:
+            ax.set_ylabel("density" if numbers else "share of the class", fontsize="small")
+        if numbers:
+            ax.set_yticks([])
+        if numbers and curves.scale.dates:
+            _date_ticks(ax, curves.scale)
+        style.plain(ax)
+    style.legend_right(style.row_end(drawn), title="class", alignment="left")
+    notes = []
+    if len(found) < n_columns:
+        notes.append(f"{len(found)} of {n_columns} columns, the most informative")
+    if len(shown) < len(model.classes_):
+        notes.append(f"{len(shown)} of {len(model.classes_)} classes" + (", the largest" if classes is None else ""))
+    if notes and axes is None:
+        style.figure_of(drawn[0]).suptitle("; ".join(notes), fontsize="medium")
+    tables = [_table(curves, shown, model.classes_) for curves in found]
+    joined = {"column": np.repeat(np.array([c.scale.name for c in found], dtype=object), [t.n_rows for t in tables])}
+    for name in ("class", "family", "value", "density"):
+        # Values are numbers in some columns and names in others.
+        joined[name] = np.concatenate([t[name].astype(object) if name == "value" else t[name] for t in tables])
+    return Display(tuple(drawn), Table(joined))
+
+
+def _has_density(model: Any, place: int) -> bool:
+    if isinstance(model, NaiveBayes):
+        family: Any = model._fitted().classifier.family
+        return family.choices[place].model is not None and column_scale(model, place) is not None
+    _own_family(model, place)
+    return column_scale(model, place) is not None
+
+
+def _overlay_numbers(ax: Axes, found: Curves, shown: list[int], labels: list[str]) -> None:
+    density = next(iter(found.by_family.values()))
+    for i, (k, label) in enumerate(zip(shown, labels, strict=True)):
+        ax.plot(found.at, density[:, k], color=style.color(i), ls=style.dash(i), lw=1.6, label=label)
+        ax.fill_between(found.at, 0.0, np.nan_to_num(density[:, k]), color=style.color(i), alpha=0.08, lw=0)
+    ax.set_ylim(bottom=0.0)
+    if found.masses:
+        mass = next(iter(found.masses.values()))
+        text = ", ".join(found.scale.written(float(value)) for value in found.points[:2])
+        ax.set_title(f"without {text} ({100 * mass[:, shown].sum(axis=0).mean():.0f} % of rows)", fontsize="x-small")
+
+
+def _overlay_values(ax: Axes, found: Curves, shown: list[int], labels: list[str]) -> None:
+    rows, said = _frequent(found), next(iter(found.by_family.values()))
+    width = 0.8 / len(shown)
+    for i, (k, label) in enumerate(zip(shown, labels, strict=True)):
+        at = np.arange(len(rows)) + (i - (len(shown) - 1) / 2) * width
+        ax.bar(
+            at, said[rows, k], width, color=style.color(i), hatch=style.hatch(i), edgecolor="white", lw=0.3, label=label
+        )
+    names = style.names(found.at[rows], 12)
+    wide = sum(map(len, names)) > 24
+    ax.set_xticks(
+        range(len(rows)), names, rotation=45 if wide else 0, ha="right" if wide else "center", rotation_mode="anchor"
+    )
 
 
 def _draw_numbers(ax: Axes, found: Curves, k: int) -> None:
@@ -370,10 +459,14 @@ def _name_axes(drawn: list[Axes], scale: Scale, numbers: bool) -> None:
         ax.tick_params(labelbottom=True)
         ax.set_xlabel(style.name(scale.name))
         if numbers and scale.dates:
-            ax.xaxis.set_major_locator(MaxNLocator(_MAX_DATES))
-            ax.xaxis.set_major_formatter(lambda day, _: scale.written(round(day)))
+            _date_ticks(ax, scale)
         if i % 4 == 0:
             ax.set_ylabel(label, fontsize="small")
+
+
+def _date_ticks(ax: Axes, scale: Scale) -> None:
+    ax.xaxis.set_major_locator(MaxNLocator(_MAX_DATES))
+    ax.xaxis.set_major_formatter(lambda day, _: scale.written(round(day)))
 
 
 def _table(found: Curves, shown: list[int], labels: Array) -> Table:

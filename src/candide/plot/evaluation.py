@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
+from ..estimators.base import BaseNB
 from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
-from ..model.evaluation import Evaluation
+from ..model.evaluation import Evaluation, blocks_of
 from ..model.evaluation import learning_curve as reports_by_size
 from ..model.table import Table
 from . import style
@@ -67,7 +70,7 @@ def _name_classes(ax: Axes, labels: Array) -> None:
     wide = max(map(len, names)) > 4 or len(labels) > _MAX_WRITTEN
     ax.set_xticks(places, names, rotation=45 if wide else 0, ha="right" if wide else "center", rotation_mode="anchor")
     ax.set_yticks(places, names)
-    ax.set_xlabel("answered")
+    ax.set_xlabel("predicted class")
     ax.set_ylabel("true class")
 
 
@@ -89,7 +92,8 @@ def reliability(
     """Plot accuracy by confidence: on the diagonal, probabilities are calibrated.
 
     Below the diagonal the model is too sure. Answers are put in 15 bins of about equal weight; the size of a mark is
-    the weight of its bin. Where a model blends or calibrates, both are shown: what it says, and the raw scores.
+    the weight of its bin. Models with stacking or calibration are drawn beside plain naive Bayes. The axes begin below
+    the smallest value, for two classes often at 50 %.
 
     Parameters
     ----------
@@ -109,35 +113,34 @@ def reliability(
     >>> from candide import GaussianNB
     >>> model = GaussianNB(calibrate="beta", compute_loo=True).fit(*load_breast_cancer(return_X_y=True))
     >>> shown = reliability(model)
-    >>> sorted(shown.numbers), shown.numbers["calibrated"] < shown.numbers["raw"]
-    (['calibrated', 'raw'], True)
+    >>> sorted(shown.numbers), shown.numbers["model"] < shown.numbers["plain naive Bayes"]
+    (['model', 'plain naive Bayes'], True)
     """
     model = check_fitted(model, "reliability")
-    reports = _reports(model, X, y, sample_weight)
+    reports = _reports(evaluate(model, X, y, sample_weight))
     ax = style.one_axes(ax, 5.0, 4.8)
-    ax.plot([0, 1], [0, 1], color=style.GREY, lw=1, ls="--", zorder=1, label="means what it says")
+    ax.plot([0, 1], [0, 1], color=style.GREY, lw=1, ls="--", zorder=1, label="calibrated")
     for i, (curve, report) in enumerate(reports.items()):
-        _draw_reliability(ax, i, f"{curve} (error {report.ece:.3f})", report.reliability)
-    style.unit_ticks(ax)
+        _draw_reliability(ax, i, f"{curve} (ECE {report.ece:.3f})", report.reliability)
+    lowest = min(float(report.reliability[name].min()) for report in reports.values() for name in _AXES)
+    low = min(0.9, np.floor(max(lowest, 0.0) * 10) / 10)
+    ticks = [tick for tick in MaxNLocator(6).tick_values(low, 1.0) if low <= tick <= 1.0]
+    ax.set(xlim=(low, 1.0), ylim=(low, 1.0), xticks=ticks, yticks=ticks)
     style.plain(ax)
     ax.set_aspect("equal")
-    ax.set_xlabel("probability of the answer")
-    ax.set_ylabel("share of answers that are right")
+    ax.set_xlabel("predicted probability")
+    ax.set_ylabel("accuracy")
     ax.set_title(f"Reliability ({describe_rows(X)})", fontsize="medium")
     style.legend(ax, loc="upper left")
     return Display((ax,), _reliability_table(reports), {curve: report.ece for curve, report in reports.items()})
 
 
-def _reports(model: Any, X: Any, y: Any, sample_weight: Any) -> dict[str, Evaluation]:
-    """Return the evaluations to plot: raw scores only if nothing corrects them, and none of them without rows."""
-    bound_spec = model._fitted().classifier.bound_spec
-    said = evaluate(model, X, y, sample_weight)
-    if not bound_spec.corrects:
-        return {"raw": said}
-    corrected = "calibrated" if bound_spec.order is None else "stacked"
-    if X is None and not model._fitted().has_training_rows:
-        return {corrected: said}
-    return {"raw": evaluate(model, X, y, sample_weight, raw=True), corrected: said}
+def _reports(report: Evaluation) -> dict[str, Evaluation]:
+    """Return the evaluations to plot: the model, and plain naive Bayes where that is another model."""
+    return {"model": report} if report.plain is None else {"plain naive Bayes": report.plain, "model": report}
+
+
+_AXES = ("confidence", "accuracy")
 
 
 def _draw_reliability(ax: Axes, i: int, label: str, bins: Table) -> None:
@@ -193,11 +196,11 @@ def risk_coverage(
     i = len(ax.lines) // 2
     text = f"{style.name(label or type(model).__name__)} (mean {report.aurc:.3f})"
     ax.step(curve["coverage"], curve["risk"], where="post", color=style.color(i), ls=style.dash(i), lw=2, label=text)
-    ax.axhline(error, color=style.color(i), lw=1, ls=":", label=f"all answered: {error:.3f}")
+    ax.axhline(error, color=style.color(i), lw=1, ls=":", label=f"all rows: {error:.3f}")
     style.unit_ticks(ax, y=False)
     ax.set_ylim(0.0, max(1.45 * float(max(curve["risk"].max(), error)), 0.01, ax.get_ylim()[1] if i else 0.0))
-    ax.set_xlabel("coverage: share of rows that are answered, the surest first")
-    ax.set_ylabel("risk: share of these answers that are wrong")
+    ax.set_xlabel("coverage (share of rows, the most confident first)")
+    ax.set_ylabel("error rate")
     ax.set_title(f"Risk by coverage ({describe_rows(X)})", fontsize="medium")
     style.plain(ax)
     style.legend(ax, loc="upper left")
@@ -206,10 +209,10 @@ def risk_coverage(
 
 _MEASURES = {
     "accuracy": "accuracy (share of rows)",
-    "log_loss": "log-loss (nats a row)",
+    "log_loss": "log-loss (nats per row)",
     "brier": "Brier score (0 to 2)",
     "ece": "calibration error",
-    "aurc": "mean risk by coverage",
+    "aurc": "area under risk-coverage",
 }
 
 
@@ -219,16 +222,16 @@ def learning_curve(
 ) -> Display:  # fmt: skip
     """Plot accuracy and log-loss on rows left out, by the number of training rows.
 
-    The rows are dealt into blocks, each is summed up once, and models of one block, of two, and so on are sums of
-    these. Every row is judged once for each size. Where the curve still falls (or rises, for accuracy) at its end, more
-    rows help. Stacking weights are fitted again for each size and block.
+    The rows are divided into blocks. Models of candide are sums over blocks, so each block is counted once; other
+    estimators are fitted again for each size and block. Every row is scored once for each size. Where the curve still
+    falls (or rises, for accuracy) at its end, more rows help.
 
     Parameters
     ----------
-    model : a fitted model
-        Whose settings are used; what it has learned is not.
+    model : estimator
+        Fitted or not: only its parameters are used. Any scikit-learn classifier with ``predict_proba``.
     X, y, sample_weight
-        Rows to learn from and to judge by.
+        Rows to train on and to evaluate on.
     measure : {"log_loss", "accuracy", "brier", "ece", "aurc"}
     n_blocks : int, default 8
     label : str, optional
@@ -245,16 +248,22 @@ def learning_curve(
     >>> from sklearn.datasets import load_iris
     >>> from candide import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> shown = learning_curve(GaussianNB().fit(X, y), X, y, measure="accuracy", n_blocks=3)
+    >>> shown = learning_curve(GaussianNB(), X, y, measure="accuracy", n_blocks=3)
     >>> shown.table["rows"].tolist(), shown.table["value"].round(2).tolist()
     ([50.0, 100.0], [0.96, 0.95])
     """
-    model = check_fitted(model, "learning_curve")
     if measure not in _MEASURES:
-        raise ParameterError(f"measure is {measure!r}; it must be one of {', '.join(_MEASURES)}")
-    fitted_model = model._fitted()
-    batch = fitted_model.batch(X, y, sample_weight)
-    sizes = reports_by_size(fitted_model.classifier, batch, n_blocks, fitted_model.kernels)
+        raise ParameterError(f"measure is {measure!r}; expected one of {', '.join(_MEASURES)}")
+    if not hasattr(model, "predict_proba"):
+        raise ParameterError(
+            f"learning_curve needs a classifier with predict_proba, and this is of type {type(model).__name__}"
+        )
+    if isinstance(model, BaseNB):
+        fitted_model = (model if hasattr(model, "model_") else deepcopy(model).fit(X, y, sample_weight))._fitted()
+        batch = fitted_model.batch(X, y, sample_weight)
+        sizes = reports_by_size(fitted_model.classifier, batch, n_blocks, fitted_model.kernels)
+    else:
+        sizes = _refitted_by_size(model, X, y, sample_weight, n_blocks)
     value = np.array([getattr(report, measure) for _, report in sizes])
     error = np.array([getattr(report, f"{measure}_error", np.nan) for _, report in sizes])
     shown = Table({"rows": np.array([rows for rows, _ in sizes]), "value": value, "error": error})
@@ -265,9 +274,43 @@ def learning_curve(
         shown["rows"][known], value[known], np.nan_to_num(error[known]), color=style.color(i), ls=style.dash(i),
         marker=style.marker(i), capsize=3, lw=1.8, label=name,
     )  # fmt: skip
-    ax.set_xlabel("rows learned from")
+    ax.set_xlabel("training rows")
     ax.set_ylabel(_MEASURES[measure])
-    ax.set_title("Learning curve (rows not learned from, ± 1 standard error)", fontsize="medium")
+    ax.set_title("Learning curve (rows left out, ± 1 standard error)", fontsize="medium")
     style.plain(ax)
     style.legend(ax)
     return Display((ax,), shown)
+
+
+def _refitted_by_size(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, n_blocks: int
+) -> list[tuple[float, Evaluation]]:
+    """Return the evaluations of an estimator of another library, fitted again for each size and block."""
+    labels, classes = np.unique(np.asarray(y), return_inverse=True)
+    block, weight = (
+        blocks_of(classes.astype(np.int32), n_blocks),
+        None if sample_weight is None else np.asarray(sample_weight),
+    )
+    out = []
+    for size in range(1, n_blocks):
+        scores, learned = np.full((len(classes), len(labels)), -np.inf), []
+        for b in range(n_blocks):
+            train = np.flatnonzero((block - b - 1) % n_blocks < size)
+            held = np.flatnonzero(block == b)
+            options = {} if weight is None else {"sample_weight": weight[train]}
+            fitted = deepcopy(estimator).fit(_take(X, train), np.asarray(y)[train], **options)
+            with np.errstate(divide="ignore"):
+                scores[np.ix_(held, np.searchsorted(labels, fitted.classes_))] = np.log(
+                    fitted.predict_proba(_take(X, held))
+                )
+            learned.append(len(train) if weight is None else weight[train].sum())
+        of = classes.astype(np.int32), np.ones(len(classes)) if weight is None else weight, labels
+        out.append((float(np.mean(learned)), Evaluation.of(scores, *of)))
+    return out
+
+
+def _take(X: Any, rows: Array) -> Any:
+    """Return some rows of an array, a frame or a list."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return [X[i] for i in rows.tolist()] if isinstance(X, (list, tuple)) else X[rows]

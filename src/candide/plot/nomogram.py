@@ -13,12 +13,21 @@ from ..exceptions import ParameterError
 from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from . import style
-from ._inputs import Scale, check_fitted, class_pair, column_position, column_scale, log_odds, log_probability
+from ._inputs import (
+    Scale,
+    check_fitted,
+    class_pair,
+    column_position,
+    column_scale,
+    informative_columns,
+    log_odds,
+    log_probability,
+)
 from .style import Display
 
 _BITS = 1 / np.log(2.0)
-# Columns that are asked one by one; more would take long, and nobody would see them.
-_MAX_PROBES = 500
+# The number of columns whose lines are computed.
+_MAX_PROBES = 200
 _N_CHECKS = 16
 
 
@@ -31,16 +40,16 @@ def nomogram(
     probability stand under it. A missing cell has the points that are written beside its column. Where the line of a
     column turns, because both small and large values speak for the class, values on the way back stand below it.
 
-    With two classes, or ``against`` another class, sums are exactly what the model says. A model whose columns do not
-    add up (views of pairs, blocks, curved calibration) is refused. One class of many against all others: lines are what
-    each column does alone, which does not add up, so that there are no sums.
+    With two classes, or ``against`` another class, the sums are exactly the log-odds of the model. Without sums, each
+    line is the effect of its column when all others are missing: for one class against all others, and for models whose
+    columns do not add up (views of several columns, blocks, curved calibration); the title says so.
 
     Parameters
     ----------
     model : a fitted model of columns (no TextNB)
     of, against : labels, optional
         The class whose probability is read, and the one against it: by default the second of two classes against the
-        first; of more, ``against`` all others.
+        first; of more, the largest class against all others. The title names them.
     columns : list of names, optional
         Which columns; by default those with the longest lines.
     most : int, default 12
@@ -69,9 +78,14 @@ def nomogram(
     first, second = class_pair(model, of, against)
     base = log_odds(log_probability(model, [], 1), first, second)[0] * _BITS
     lines = _lines(model, first, second, base, columns)
-    adds = second is not None
-    if adds:
-        _check_additive(model, lines, first, second, base)
+    adds = second is not None and _is_additive(model, lines, first, second, base)
+    if against is not None and not adds:
+        raise ParameterError(
+            "the columns of this model do not add up to its log-odds (it has views of several columns, or its "
+            "calibration is a curve); fit NaiveBayes(stacking=None) with calibrate=None, 'temperature' or 'platt', or "
+            "omit against="
+        )
+    n_columns = len(lines)
     lines = sorted(lines, key=lambda line: -line.length)[:most]
     unit = lines[0].length / 100.0
     ax = style.one_axes(ax, 8.4, style.thin_rows(len(lines) + 1 + 3 * adds, each=0.52, margin=0.5))
@@ -81,22 +95,23 @@ def nomogram(
         numbers["bits_at_0"] = float(base + sum(line.least for line in lines))
         whole = sum(line.length for line in lines) / unit
         draw_sums(ax, len(lines) + 1, whole, unit, numbers["bits_at_0"])
-    ax.set_title(_title(model.classes_, first, second, unit), fontsize="medium")
+    ax.set_title(_title(model.classes_, first, second, unit, adds, (len(lines), n_columns)), fontsize="medium")
     return Display((ax,), _table(lines, unit), numbers)
 
 
 def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: Any) -> list[Axis]:
     """Return the selected columns that distinguish the classes."""
-    n_columns = len(model._fitted().column_names())
-    places = range(n_columns) if columns is None else [column_position(model, column) for column in columns]
-    if len(places) > _MAX_PROBES:
-        raise ParameterError(f"a nomogram of {len(places)} columns cannot be read; name some of them as columns=[…]")
+    places = list(range(len(model._fitted().column_names())))
+    if columns is not None:
+        places = [column_position(model, column) for column in columns]
+    elif len(places) > _MAX_PROBES:
+        places = informative_columns(model, places, _MAX_PROBES)
     scales = [scale for place in places if (scale := column_scale(model, place)) is not None]
     lines = [Axis(scale, _contribution(model, scale, of, against, base)) for scale in scales]
     told = [line for line in lines if line.length > 1e-9]
     if not told:
         raise ParameterError(
-            "no column tells these classes apart by a finite number of bits, so there is nothing to read off; see "
+            "no column distinguishes these classes by a finite number of bits, so there is nothing to draw; see "
             "parameters()"
         )
     return told
@@ -107,26 +122,23 @@ def _contribution(model: BaseNB, scale: Scale, of: int, against: int | None, bas
     return log_odds(said, of, against) * _BITS - base
 
 
-def _check_additive(model: BaseNB, lines: list[Axis], of: int, against: int | None, base: float) -> None:
-    """Return whether the scores of rows are the sums of the scores of their cells, for random rows."""
+def _is_additive(model: BaseNB, lines: list[Axis], of: int, against: int | None, base: float) -> bool:
+    """Return whether the scores of rows are the sums of the scores of their cells, for some random rows."""
     rng = np.random.default_rng(0)
     finite = [np.flatnonzero(np.isfinite(line.bits)) for line in lines]
     picked = [rng.choice(values, _N_CHECKS) for values in finite]
     rows = [(line.scale.place, line.scale.cells[at]) for line, at in zip(lines, picked, strict=True)]
     said = log_odds(log_probability(model, rows, _N_CHECKS), of, against) * _BITS
     added = base + sum(line.bits[at] for line, at in zip(lines, picked, strict=True))
-    if not np.allclose(said, added, rtol=1e-6, atol=1e-6):
-        raise ParameterError(
-            "the columns of this model do not add up (it looks at several together, or its calibration is a curve), so "
-            "that no nomogram can tell its answers; for a table, fit NaiveBayes(stacking=None), and calibrate by "
-            "None, 'temperature' or 'platt'"
-        )
+    return bool(np.allclose(said, added, rtol=1e-6, atol=1e-6))
 
 
-def _title(labels: Array, of: int, against: int | None, unit: float) -> str:
+def _title(labels: Array, of: int, against: int | None, unit: float, adds: bool, shown: tuple[int, int]) -> str:
     names = style.names(labels)
-    other = "all others, each column alone" if against is None else names[against]
-    return f"{names[of]} against {other}\n100 points = {100 * unit:.3g} bits of log-odds"
+    other = "all other classes" if against is None else names[against]
+    some = "" if shown[0] == shown[1] else f"{shown[0]} of {shown[1]} columns, the longest; "
+    alone = "" if adds else "each column alone, not additive; "
+    return f"{names[of]} against {other}\n{some}{alone}100 points = {100 * unit:.3g} bits"
 
 
 def _table(lines: list[Axis], unit: float) -> Table:
@@ -252,10 +264,10 @@ def _number_marks(scale: Scale, at: Floats, known: Any) -> list[Mark]:
     ticks = np.asarray(MaxNLocator(_MAX_MARKS, integer=scale.whole).tick_values(scale.cells[0], scale.cells[-1]))
     least = 1e-9 * float(np.ptp(scale.cells))
     chosen = [i for i, cell in enumerate(scale.cells) if (np.abs(ticks - cell) <= least).any()]
+    if len(chosen) < 2:
+        chosen = sorted({0, len(at) - 1, *chosen})
     return [
-        Mark(float(at[i]), scale.written(float(scale.cells[i])), bool(rises[i] == upward))
-        for i in (*chosen, *{0, len(at) - 1}.difference(chosen))
-        if known[i]
+        Mark(float(at[i]), scale.written(float(scale.cells[i])), bool(rises[i] == upward)) for i in chosen if known[i]
     ]
 
 

@@ -70,7 +70,7 @@ def posterior(before: Any, after: Any, *, of: Any = None, level: float = 0.95, a
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(0.0, 1.25 * top)
     ax.set_xlabel(belief.symbol)
-    ax.set_ylabel("density of belief")
+    ax.set_ylabel("density")
     style.plain(ax)
     style.legend_right(ax)
     table = Table({"parameter": x, "prior": curves[0], "posterior": curves[1]})

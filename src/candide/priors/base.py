@@ -118,7 +118,7 @@ def check_shapes(prior: Any, **arrays: Any) -> None:
     except ValueError:
         shown = ", ".join(f"{name} {shape}" for name, shape in parts.items() if shape)
         raise ParameterError(
-            f"the numbers for a {type(prior).__name__} have shapes that do not go together: {shown}; give single "
+            f"the numbers for a {type(prior).__name__} have incompatible shapes: {shown}; give single "
             "numbers, or as many of each"
         ) from None
 
@@ -186,7 +186,7 @@ def check_proper(prior: Any) -> None:
     """Only what integrates to 1 can be drawn from, and gives data a probability."""
     if not prior.is_proper:
         raise ParameterError(
-            f"{prior!r} does not integrate to 1, so it has no draws, no predictions and no evidence; choose "
+            f"{prior!r} does not integrate to 1, so it has no draws, no predictions and no marginal likelihood; choose "
             "parameters above 0, or let it learn first"
         )
 

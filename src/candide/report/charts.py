@@ -59,6 +59,15 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
 
 
+def fixed(value: float, digits: int = 4) -> str:
+    """Return a number with a fixed number of decimals, for columns of a table.
+
+    >>> fixed(0.07), fixed(12345.678, 2), fixed(float("nan"))
+    ('0.0700', '12,345.68', '–')
+    """
+    return f"{value:,.{digits}f}" if math.isfinite(value) else number(value)
+
+
 def bar(share: float, series: int = 0) -> str:
     """Return a bar whose length is a share of its cell."""
     width = 0.0 if not math.isfinite(share) else max(0.0, min(1.0, share))
@@ -80,7 +89,8 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], caption: str
     more = f"<p>… and {len(every) - MAX_ROWS:,} more.</p>" if len(every) > MAX_ROWS else ""
     return (
         f'<div class="wide" tabindex="0" role="group" aria-label="{html.escape(caption)}"><table>'
-        f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}"
+        f"<caption><span>{html.escape(caption)}</span></caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>{more}"
     )
 
 
@@ -97,7 +107,8 @@ def _class(column: Column) -> str:
 def facts(of: dict[str, str], caption: str) -> str:
     """Return a table of names and values, both HTML."""
     body = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in of.items())
-    return f'<div class="wide"><table class="facts"><caption>{caption}</caption><tbody>{body}</tbody></table></div>'
+    head = f"<caption><span>{caption}</span></caption>"
+    return f'<div class="wide"><table class="facts">{head}<tbody>{body}</tbody></table></div>'
 
 
 def track(share: float) -> str:
@@ -115,9 +126,10 @@ def figure(picture: str, caption: str, behind: str = "", legend: str = "") -> st
     return f"<figure>{legend}{picture}<figcaption>{caption}</figcaption>{behind}</figure>"
 
 
-def legend(names: Sequence[str]) -> str:
-    """Return a legend; names are HTML."""
-    entries = "".join(f'<li><span class="key s{i}"></span>{name}</li>' for i, name in enumerate(names))
+def legend(names: Sequence[str], bars: bool = False) -> str:
+    """Return a legend of lines, or of bars; names are HTML."""
+    css = "key box" if bars else "key"
+    entries = "".join(f'<li><span class="{css} s{i}"></span>{name}</li>' for i, name in enumerate(names))
     return f'<ul class="legend">{entries}</ul>'
 
 
@@ -239,15 +251,14 @@ def _short(value: float) -> str:
 _SHARES = (True, True)
 # Coverages for which the table shows the risk.
 _COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1)
-# Height of the bars of one value in a chart of categories, and the gap between values.
-_BAR, _GAP = 9, 9
-# Height of bars with a number next to each.
-_THICK_BAR = 15
+# Height of a bar with its number, and the gap between values.
+_BAR, _GAP = 15, 9
 
 
 def reliability(lines: Sequence[tuple[str, Evaluation]]) -> str:
     """Return the reliability diagram: accuracy by predicted probability."""
-    frame = Frame(_bounds([report.reliability for _, report in lines], "confidence"), (0.0, 1.0))
+    bounds = _bounds([report.reliability for _, report in lines])
+    frame = Frame(bounds, bounds)
     frame.axes("predicted probability", "accuracy", _SHARES)
     frame.line([(frame.x[0], frame.x[0]), (1.0, 1.0)], "ideal")
     for i, (_, report) in enumerate(lines):
@@ -293,17 +304,22 @@ def risk_at(report: Evaluation, coverage: float) -> float:
 def column_chart(name: str, facts: dict[str, Any], shares: ColumnShares, labels: list[Any], classes: Array) -> str:
     """Return the chart of one column for some of the classes."""
     shown, chosen = _in_classes(shares, classes), [labels[k] for k in classes.tolist()]
-    drawn = _values(name, shown, chosen) if shares.edges is None else _numbers(name, shown, chosen)
+    bars = shares.edges is None
+    drawn = (
+        _bars(name, shown, chosen, max(float(shown.modeled.max(initial=0.0)), 1e-12))
+        if bars
+        else _numbers(name, shown, chosen)
+    )
     if shown.point_masses is not None:
         words = "Point mass: the share of each class that has exactly this value."
         drawn = (
-            f"<p><small>{words}</small></p>{_point_masses(name, _written(shown.point_masses), chosen)}"
+            f"<p><small>{words}</small></p>{_bars(name, _written(shown.point_masses), chosen, 1.0)}"
             f"<p><small>Other values:</small></p>{drawn}"
         )
     head = f"<h4>{user_text(name)}</h4>"
     words = f"{escape_text(model_of(facts['family'], facts['parameters']))}; {facts['bits']:.3g} bits about the class"
     behind = details("The numbers", _shares_table(name, shown, chosen))
-    return figure(f"{head}{legend([user_text(label, 24) for label in chosen])}{drawn}", words, behind)
+    return figure(f"{head}{legend([user_text(label, 24) for label in chosen], bars)}{drawn}", words, behind)
 
 
 def _in_classes(shares: ColumnShares, classes: Array) -> ColumnShares:
@@ -343,40 +359,24 @@ def _numbers(name: str, shares: ColumnShares, labels: list[Any]) -> str:
     return frame.svg(f"{name} by class", f"Lines: the model. Dots: the data. {'; '.join(peaks)}.")
 
 
-def _point_masses(name: str, shares: ColumnShares, labels: list[Any]) -> str:
-    """Return a chart with a bar for each value and class; the full width is a share of 100 %."""
-    step = len(labels) * _THICK_BAR + _GAP
+def _bars(name: str, shares: ColumnShares, labels: list[Any], full: float) -> str:
+    """Return a chart with a bar and its share for each value and class; the full width is the share ``full``."""
+    step = len(labels) * _BAR + _GAP
     frame = Frame((0.0, 1.0), (0.0, 1.0), height=step * len(shares.values) + 14, left=122, bottom=8)
     wide = frame.width - frame.left - 58
     for row, value in enumerate(shares.values):
         y = frame.top + row * step
         frame.name(frame.left - 8, y + (step - _GAP) / 2 + 4, str(value))
         for i in range(len(labels)):
-            share, top = float(shares.modeled[row, i]), y + i * _THICK_BAR
-            frame.block(frame.left, top, wide * share, _THICK_BAR - 3, f"fill s{i}")
-            frame.name(frame.left + wide * share + 6, top + _THICK_BAR - 5, percent(share), "start")
+            share, top = float(shares.modeled[row, i]), y + i * _BAR
+            frame.block(frame.left, top, wide * share / full, _BAR - 3, f"fill s{i}")
+            frame.name(frame.left + wide * share / full + 6, top + _BAR - 5, percent(share), "start")
     spoken = "; ".join(
         f"{label}: {percent(share)} {value}"
         for row, value in enumerate(shares.values)
         for label, share in zip(labels, shares.modeled[row].tolist(), strict=True)
     )
-    return frame.svg(f"Point masses of {name} by class", f"Share of each class that has exactly a value. {spoken}.")
-
-
-def _values(name: str, shares: ColumnShares, labels: list[Any]) -> str:
-    step = len(labels) * _BAR + _GAP
-    frame = Frame((0.0, 1.0), (0.0, 1.0), height=step * len(shares.values) + 14, left=122, bottom=8)
-    top = max(float(shares.modeled.max(initial=0.0)), 1e-12)
-    wide = frame.width - frame.left - 48
-    for row, value in enumerate(shares.values):
-        y = frame.top + row * step
-        base, most = y + (step - _GAP) / 2 + 4, float(shares.modeled[row].max())
-        frame.name(frame.left - 8, base, str(value))
-        frame.name(frame.left + wide * most / top + 6, base, percent(most, 0), "start")
-        for i in range(len(labels)):
-            share = float(shares.modeled[row, i])
-            frame.block(frame.left, y + i * _BAR, wide * share / top, _BAR - 2, f"fill s{i}")
-    return frame.svg(f"{name} by class", f"Share of each class that has a value, for {len(shares.values)} values.")
+    return frame.svg(f"{name} by class", f"Share of each class that has a value. {spoken}.")
 
 
 def _shares_table(name: str, shares: ColumnShares, labels: list[Any]) -> str:
@@ -396,10 +396,10 @@ def _shares_table(name: str, shares: ColumnShares, labels: list[Any]) -> str:
     return table([Column("value"), *heads], rows, f"Shares of each class by {escape_text(name)}")
 
 
-def _bounds(tables: list[Table], column: str) -> tuple[float, float]:
-    """Return bounds from a round number below all values to 1."""
-    lowest = min(float(found[column].min()) for found in tables)
-    return (max(0.0, np.floor(lowest * 10) / 10), 1.0) if lowest < 1 else (0.0, 1.0)
+def _bounds(tables: list[Table]) -> tuple[float, float]:
+    """Return bounds from a round number below all confidences and accuracies to 1."""
+    lowest = min(float(found[column].min()) for found in tables for column in ("confidence", "accuracy"))
+    return min(0.9, max(0.0, float(np.floor(lowest * 10) / 10))), 1.0
 
 
 def _round_up(top: float) -> float:

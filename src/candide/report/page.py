@@ -12,6 +12,7 @@ from .charts import (
     Column,
     details,
     escape_text,
+    fixed,
     number,
     percent,
     reliability,
@@ -129,7 +130,7 @@ def quality_section(found: ModelReport) -> str:
     if not reports:
         return section("quality", "Quality", f"<p>{_not_evaluated(found)}</p>")
     parts = [_about(name, report) for name, report in reports]
-    parts += [_measures(reports), _DEFINITIONS]
+    parts += [*(_measures(name, report) for name, report in reports), _DEFINITIONS]
     for name, report in reports:
         parts += [f"<h3>Classes, on {name}</h3>", _per_class(name, report), _confusion(name, report)]
     return section("quality", "Quality", "".join(parts))
@@ -153,13 +154,12 @@ def _about(name: str, report: Evaluation) -> str:
     )
 
 
-def _measures(reports: list[tuple[str, Evaluation]]) -> str:
-    pairs = (Column(head, True) for name, _ in reports for head in (name, "plain naive Bayes", "baseline"))
+def _measures(rows_name: str, report: Evaluation) -> str:
+    heads = (Column(head, True) for head in ("model", "plain naive Bayes", "baseline"))
     rows = [
-        [f"{words} <small>{meaning}</small>", *(cell for _, report in reports for cell in _measured(report, name))]
-        for name, (words, meaning) in _MEASURES.items()
+        [f"{words} <small>{meaning}</small>", *_measured(report, name)] for name, (words, meaning) in _MEASURES.items()
     ]
-    return table([Column("measure"), *pairs], rows, "Measures, with standard errors")
+    return table([Column("measure"), *heads], rows, f"Measures on {rows_name}, with standard errors")
 
 
 def _measured(report: Evaluation, name: str) -> tuple[str, str, str]:
@@ -167,20 +167,16 @@ def _measured(report: Evaluation, name: str) -> tuple[str, str, str]:
     model, plain = _measure(report, name), "" if report.plain is None else _measure(report.plain, name)
     if name == "accuracy":
         return model, plain, percent(majority_accuracy(report), 2)
-    return model, plain, _decimals(prior_log_loss(report)) if name == "log_loss" else ""
+    return model, plain, fixed(prior_log_loss(report)) if name == "log_loss" else ""
 
 
 def _measure(report: Evaluation, name: str) -> str:
     value, error = getattr(report, name), getattr(report, f"{name}_error", None)
     shares = name in ("accuracy", "ece", "aurc")
-    written = percent(value, 2) if shares else _decimals(value)
+    written = percent(value, 2) if shares else fixed(value)
     if error is None or not math.isfinite(error):
         return written
-    return f"{written} ± {percent(error, 2) if shares else _decimals(error)}"
-
-
-def _decimals(value: float) -> str:
-    return f"{value:.4f}" if math.isfinite(value) else number(value)
+    return f"{written} ± {percent(error, 2) if shares else fixed(error)}"
 
 
 def _per_class(name: str, report: Evaluation) -> str:
@@ -212,7 +208,7 @@ def _confusion(name: str, report: Evaluation) -> str:
     body = "".join(_heat_row(user_text(label, 30), row, part, own) for own, (label, row, part) in enumerate(lines))
     return (
         f'<div class="wide" tabindex="0" role="group" aria-label="Confusion matrix, {name}"><table class="heat">'
-        f"<caption>Confusion matrix ({name})</caption><thead>"
+        f"<caption><span>Confusion matrix ({name})</span></caption><thead>"
         f'<tr><th scope="col">true ↓ predicted →</th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 

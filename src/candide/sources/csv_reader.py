@@ -62,7 +62,7 @@ class CsvReader(Reader):
         if not kind.is_utf8 or detect_compression(path) in ("bz2", "xz") or _mixed_newlines(sample):
             self._use(copy_as_utf8(path, kind.encoding, one_newline=_mixed_newlines(sample)))
         if not sample.strip():
-            raise SourceError(f"{name} holds nothing but blank lines; pass a file with rows")
+            raise SourceError(f"{name} has only blank lines; pass a file with rows")
         self.dialect = detect_dialect(sample, missing)
         self._types = self.dialect.types
 

@@ -75,7 +75,7 @@ def detect_format(path: Path, name: str, format: str | None, encoding: str | Non
 def check_format(format: str | None) -> str | None:
     if format is None or format in FORMATS:
         return format
-    raise ParameterError(f"format is {format!r}; allowed are {', '.join(FORMATS)}, or None, to look at the file")
+    raise ParameterError(f"format is {format!r}; allowed are {', '.join(FORMATS)}, or None to detect it")
 
 
 def format_from_suffix(path: Path) -> str | None:
@@ -131,7 +131,7 @@ def _check_encoding(encoding: str | None) -> str | None:
     except LookupError:
         raise ParameterError(
             f"encoding is {encoding!r}, which Python does not know; pass one such as 'utf-8', 'latin-1', 'cp1252', "
-            "'utf-16', or None, to look at the file"
+            "'utf-16', or None to detect it"
         ) from None
 
 

@@ -42,7 +42,7 @@ def open_raw(path: Path) -> Iterator[BinaryIO]:
         raw = path.open("rb")
     except PermissionError:
         raise SourceError(
-            f"{path} may not be read by you; ask for permission to read it, as in chmod u+r {path.name}"
+            f"{path} cannot be read: permission denied; change its permissions, as in chmod u+r {path.name}"
         ) from None
     with raw:
         yield raw
@@ -57,7 +57,7 @@ def open_decompressed(path: Path) -> Iterator[Any]:
             yield DecompressedStream(stream, raw)
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, pa.ArrowInvalid) as error:
             raise SourceError(
-                f"{path} is compressed ({compression}), and damaged or incomplete: {error}; fetch it again"
+                f"{path} is compressed ({compression}), and damaged or incomplete: {error}; download it again"
             ) from None
 
 
@@ -140,7 +140,7 @@ def open_for_writing(spool: TemporaryCopy) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise SourceError(
-            f"a copy cannot be written to {spool.path.parent} ({error.strerror}); make room there, or name another "
+            f"a copy cannot be written to {spool.path.parent} ({error.strerror}); free some space, or name another "
             "folder in the environment variable TMPDIR"
         ) from None
 
@@ -188,7 +188,7 @@ def list_visible(folder: Path) -> list[Path]:
     try:
         entries = sorted(folder.iterdir())
     except PermissionError:
-        raise SourceError(f"the folder {folder} may not be read by you; ask for permission to read it") from None
+        raise SourceError(f"the folder {folder} cannot be read: permission denied; change its permissions") from None
     return [entry for entry in entries if not entry.name.startswith((".", "__MACOSX")) and entry.exists()]
 
 

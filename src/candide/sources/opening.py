@@ -164,7 +164,7 @@ def _open_file(path: Path, name: str, how: ReadOptions) -> Reader:
     kind = detect_format(path, name, how.format, how.encoding)
     if kind.encoding in ("cp1252", "latin-1") and how.encoding is None:
         warn(
-            f"{name} is no UTF-8, and is read as {kind.encoding} (Western European); pass encoding={kind.encoding!r} "
+            f"{name} is not UTF-8, and is read as {kind.encoding} (Western European); pass encoding={kind.encoding!r} "
             "if that is right, or the one it has"
         )
     if kind.format in _NEED_PLAIN_FILE and detect_compression(path):

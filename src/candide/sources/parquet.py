@@ -103,4 +103,4 @@ def _translate_errors(name: str, format: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         said = str(error).partition("\n")[0].rstrip(". ")
-        raise SourceError(f"{name} cannot be read as {format}: {said}; make or fetch it again") from None
+        raise SourceError(f"{name} cannot be read as {format}: {said}; write or download it again") from None

@@ -60,7 +60,9 @@ def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = Fals
         return Roles(label, "text", ("text",), requested.weight)
     columns = requested.columns or tuple(name for name in names if name != label)
     if not columns:
-        raise InputError(f"{label!r} is the only column; a model learns from others; pass a table that has some")
+        raise InputError(
+            f"{label!r} is the only column; a model needs other columns to train on; pass a table that has some"
+        )
     only_text = requested.columns is None and len(columns) == 1 and _is_text(rows, columns[0])
     return Roles(label, columns[0] if only_text else None, columns, requested.weight)
 

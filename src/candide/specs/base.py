@@ -12,13 +12,14 @@ from ..exceptions import MergeError, ParameterError
 from ..families import Family
 from ..kernels.layouts import Array
 from ..stacking.calibration import METHODS
+from ..statistics.base import Budget
 from .bound import BoundSpec
 from .class_prior import ClassPrior
-from .parameters import check_height, choice, class_prior_of, flag
+from .parameters import check_height, choice, class_prior_of, flag, is_whole
 from .schema import Schema
 
-# Training rows of a class that are enough for the few numbers of a calibration; of texts, their bytes.
-_FEW_ROWS, _FEW_BYTES = 5_000, 1 << 21
+# Training rows that are enough for the few numbers of a calibration; of texts, their bytes.
+_FEW_ROWS, _FEW_BYTES = 15_000, 3 << 21
 _SHOWN = 80
 
 
@@ -43,15 +44,15 @@ class Spec(ABC):
     reads_texts: ClassVar[bool] = False
     #: The type of all columns, unless a column has a type of its own.
     column_type: ClassVar[str] = "number"
-    #: Whether training rows are kept unless ``keep_sample`` says otherwise.
+    #: Whether training rows are kept though nothing needs them.
     keeps_rows: ClassVar[bool] = False
     #: Parameters that change what is counted, with the attributes of the family that hold them. Models that differ in
     #: them cannot be merged.
     counting: ClassVar[Mapping[str, str]] = {}
     class_prior_name: ClassVar[str] = "class_prior"
     unlabeled_choices: ClassVar[tuple[str, ...]] = ("drop", "error")
-    #: Bytes of training rows kept per class: some ten thousand rows of a table, some thousand texts.
-    sample_bytes: ClassVar[int] = 1 << 23
+    #: Bytes of the training rows that are kept by ``subsample="auto"``.
+    sample_bytes: ClassVar[int] = 3 << 23
     #: Bytes of rows that are counted at once in a stream. Adding one state to another costs as much as counting
     #: megabytes, and counting takes many times the memory of the rows.
     group_bytes: ClassVar[int] = 1 << 24
@@ -59,7 +60,7 @@ class Spec(ABC):
     class_weight: Any = None
     calibrate: Any = None
     compute_loo: bool | None = None
-    keep_sample: bool | None = None
+    subsample: Literal["auto"] | int = "auto"
     unlabeled: str = "drop"
     n_threads: int | None = None
 
@@ -102,16 +103,27 @@ class Spec(ABC):
         """
         calibrate, order, alpha = self._calibration(), self._order(), self._alpha_choice()
         compute_loo = None if self.compute_loo is None else flag(self.compute_loo, "compute_loo")
-        keep = None if self.keep_sample is None else flag(self.keep_sample, "keep_sample")
         bound = BoundSpec(self._family(schema), self._class_prior(), self._prior_in_score(), alpha, calibrate, order)
         kept = previous is not None and previous.state.sample is not None
         by_default = self.keeps_rows and compute_loo is not False
         needed = bound.looks_back or bool(compute_loo) or kept
-        keeps = needed and previous is None if keep is False else needed or bool(keep) or by_default
+        n_rows = self._subsample()
+        keeps = needed and previous is None if n_rows == 0 else needed or n_rows is not None or by_default
         limit = self.sample_bytes
-        if alpha != "loo" and order is None and not (compute_loo or keep or by_default):
+        if alpha != "loo" and order is None and not (compute_loo or by_default):
             limit = min(limit, _FEW_BYTES if self.reads_texts else _FEW_ROWS * 8 * schema.n_features)
-        return replace(bound, sample_bytes=limit if keeps else 0, n_threads=self.n_threads)
+        budget = Budget(n_rows, "rows") if n_rows else Budget(limit)
+        return replace(bound, budget=budget if keeps else None, n_threads=self.n_threads)
+
+    def _subsample(self) -> int | None:
+        """Return the number of training rows that a user wants to keep; None for "auto"."""
+        if isinstance(self.subsample, str) and self.subsample == "auto":
+            return None
+        if not is_whole(self.subsample) or self.subsample < 0:
+            raise ParameterError(
+                f"subsample is {self.subsample!r}; it must be 'auto', a number of training rows to keep, or 0 for none"
+            )
+        return int(self.subsample)
 
     def resolved(self, schema: Schema, previous: Previous | None) -> Schema:
         """Return the schema for these parameters, which may have changed since ``previous`` was learned."""

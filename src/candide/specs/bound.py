@@ -10,6 +10,7 @@ import numpy as np
 from ..families import Family
 from ..kernels.layouts import Floats
 from ..lazy_dataclass import dataclass
+from ..statistics.base import Budget
 from .class_prior import ClassPrior
 
 
@@ -24,7 +25,7 @@ class BoundSpec:
     calibrate: str | None = None
     order: int | None = None  # stacking: on how many other columns a column may depend in a view; None: no stacking
     refine: bool = False  # a logistic regression is fitted on top of the stacked views
-    sample_bytes: int = 0  # bytes of training rows kept per class
+    budget: Budget | None = None  # of the training rows that are kept; None: none are
     target: Floats | None = None  # p(class) where the model is used, if it is not that of the training rows
     n_threads: int | None = None  # None: all cores
 

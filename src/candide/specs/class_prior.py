@@ -45,7 +45,7 @@ class ClassPrior:
         strange = [label for label in self.class_weight if label not in known]
         if strange and any(label not in self.class_weight for label in known):
             raise ParameterError(
-                f"class_weight names {strange[0]!r}, which is no class of y ({_listed(classes)}); name the classes as "
+                f"class_weight names {strange[0]!r}, not a class of y ({_listed(classes)}); name the classes as "
                 "they are in y"
             )
 

@@ -30,7 +30,7 @@ class TableSpec(Spec):
 
     name: ClassVar[str] = "NaiveBayes"
     keeps_rows: ClassVar[bool] = True
-    sample_bytes: ClassVar[int] = 1 << 24
+    sample_bytes: ClassVar[int] = 3 << 24
 
     columns: Any = "auto"
     schema: Any = None

@@ -18,6 +18,7 @@ from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 from ..priors import Beta, Dirichlet
 from ..stacking.refinement import word_features
+from ..statistics.base import Budget
 from ..statistics.texts import TokenCounts
 from .base import Previous, Spec
 from .bound import BoundSpec
@@ -41,8 +42,8 @@ FEATURE_SETS = {
 }
 _BITS, _MOST_BITS = 22, 30
 
-# Bytes of training texts kept per class where a logistic regression is fitted on all of them.
-_REFINED_BYTES = 1 << 27
+# Bytes of training texts that are kept where a logistic regression is fitted on all of them.
+_REFINED_BYTES = 1 << 28
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -105,7 +106,10 @@ class TextSpec(Spec):
                 f"refine=True learns from words, and feature_sets is {self.feature_sets!r}; include 'words' or "
                 "'pairs of words'"
             )
-        return replace(bound, refine=True, sample_bytes=_REFINED_BYTES if bound.sample_bytes else 0)
+        budget = bound.budget
+        if budget is not None and budget.unit == "bytes":
+            budget = Budget(_REFINED_BYTES)
+        return replace(bound, refine=True, budget=budget)
 
     def _prior_in_score(self) -> bool:
         return bool(self.family != "complement")

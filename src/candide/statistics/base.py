@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -13,6 +13,20 @@ from ..kernels.layouts import Array, Floats
 
 # Differences below this share of what stood there before are rounding, not weight.
 ROUNDING = 1e-12
+
+
+class Budget(NamedTuple):
+    """What the training rows that are kept may cost: so many bytes, or so many distinct rows."""
+
+    size: int
+    unit: Literal["bytes", "rows"] = "bytes"
+
+    def smaller(self, other: Budget) -> Budget:
+        """Return the smaller budget; a number of rows, which a user asked for, goes before bytes."""
+        return min(self, other, key=lambda budget: (budget.unit == "bytes", budget.size))
+
+    def __str__(self) -> str:
+        return f"{self.size:,} {self.unit}"
 
 
 @runtime_checkable

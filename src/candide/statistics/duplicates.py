@@ -48,8 +48,9 @@ def observations(sample: Sample) -> Observations:
     """Return the rows of a sample with copies merged into their weight.
 
     >>> from candide.statistics import Sample
+    >>> from candide.statistics.base import Budget
     >>> X = np.sin(np.arange(60.0)).reshape(30, 2)
-    >>> sample = Sample.of(Dense.of(np.vstack([X, X[:3]])), np.zeros(33, dtype=np.int32), None, 1, budget=1000)
+    >>> sample = Sample.of(Dense.of(np.vstack([X, X[:3]])), np.zeros(33, dtype=np.int32), None, 1, budget=Budget(1000))
     >>> found = observations(sample)
     >>> len(found.weight), int(found.multiplicity.max()), float(found.weight.sum())
     (30, 1, 33.0)

@@ -13,7 +13,7 @@ from ..data.columns import Columns
 from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
-from .base import ROUNDING, Deferred, move_classes, never_learned, refuse_above, subtract
+from .base import ROUNDING, Budget, Deferred, move_classes, never_learned, refuse_above, subtract
 from .duplicates import Observations, observations
 from .hashing import ABOVE_ALL, group_of, in_groups, row_hashes
 from .kept_rows import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
@@ -44,46 +44,99 @@ class Entries(NamedTuple):
         return Entries(*(np.concatenate([mine, theirs]) for mine, theirs in zip(self, other, strict=True)))
 
 
+class Thresholds(NamedTuple):
+    """Hashes below which rows are kept: those of each class, and those of all classes."""
+
+    floor: Hashes  # (classes,)
+    overall: np.uint64
+
+    @classmethod
+    def unlimited(cls, n_classes: int) -> Thresholds:
+        return cls(np.full(n_classes, ABOVE_ALL), ABOVE_ALL)
+
+    @property
+    def by_class(self) -> Hashes:
+        """The hash below which all rows of a class are kept."""
+        return np.maximum(self.floor, self.overall)
+
+    def lower(self, other: Thresholds) -> Thresholds:
+        """Return the lower thresholds of two samples, below which both are complete."""
+        return Thresholds(np.minimum(self.floor, other.floor), min(self.overall, other.overall))
+
+    def within(self, bounds: Hashes) -> Thresholds:
+        """Return thresholds for a sample that is complete only below these bounds, one for each class."""
+        return Thresholds(np.minimum(self.floor, bounds), min(self.overall, bounds.min(initial=ABOVE_ALL)))
+
+    def of_classes_with(self, rows: Floats) -> Thresholds:
+        """Return the thresholds without those of classes, or of all rows, of which nothing is left."""
+        return Thresholds(np.where(rows > 0, self.floor, ABOVE_ALL), self.overall if rows.any() else ABOVE_ALL)
+
+    def is_below(self, other: Thresholds) -> bool:
+        """Return whether some threshold is lower than that of another sample."""
+        return bool((self.floor < other.floor).any() or self.overall < other.overall)
+
+
 @dataclass(frozen=True)
 class Sample:
-    """Every distinct row and weight of a class whose hash lies below the class's ``threshold``, with its multiplicity.
+    """Every distinct row and weight whose hash lies below a threshold, with its multiplicity.
 
-    A threshold falls when the kept rows of its class outgrow ``budget`` bytes: to the smallest hash that does not fit.
-    That depends on nothing but the set of rows, so a sample is the same in whatever order and parts they came. For the
-    same reason every class has a budget of its own: a share of a whole would change with the number of classes. (Dense
-    rows that meet sparse ones are the exception beyond the budget: a row takes other room in either form.)
+    A row is kept if its hash is below the floor of its class, or below the threshold of all classes. Both are functions
+    of the set of rows and of ``budget``, so a sample is the same in whatever order and parts the rows came. Let
+    ``c_k(t)`` be the cost of the distinct rows of class k whose hash is at most t, and ``c_k`` that of all of them.
 
-    Entries are in order of class, hash and weight. A hash stands for its row: among a million rows, two are taken for
-    one with a chance of one in ten million. A row is forgotten with the weight it has now; thresholds stay as they are
-    until nothing of a class is left. Rows of one group share the upper half of their hashes (``grouped``), so that a
-    group is kept as a whole, but for the one that a threshold divides.
+    - Where all rows together cost no more than the budget, all are kept, and there is no threshold.
+    - Half of the budget is shared by the classes: ``level`` solves ``sum_k min(c_k, level) = budget / 2``. A class that
+      costs less is kept whole, and leaves its room to the others. The floor of another class is the smallest hash t
+      with ``c_k(t) > level``.
+    - The other half is shared by the rows: the threshold of all classes is the smallest hash t with
+      ``sum_k max(0, c_k(t) - level) > budget / 2``.
+
+    So a sample never costs more than its budget, whatever the number of classes. Every class has its share, and beyond
+    that, rows of all classes are kept with the same probability. (Of the share of a class, less than a row stays
+    unused: up to half of the budget where there are more classes than fit into it. Dense rows that meet sparse ones are
+    the exception beyond a budget in bytes, because a row has another size in either form.)
+
+    **Merging.** Both sums grow with the rows, the second one also as ``level`` falls. So as rows are added, ``level``
+    and all thresholds can only fall. The thresholds of a union are at most those of its parts, and below those each
+    part has all of its rows: whatever decides the new thresholds is there. The cost of a class that has a floor is
+    unknown, but it is more than the level of its part, hence more than the new level, and then it does not matter by
+    how much. A class that joins late had no rows before, so it had no floor.
+
+    **Forgetting** leaves thresholds as they are until nothing of a class, or nothing at all, is left, because rows
+    above them are gone: a sample may be smaller than that of the rows which are left. A row is forgotten with the
+    weight it has now. **Discounting** changes weights alone. Of two budgets the smaller one holds (``Budget.smaller``).
+
+    Within a class the rows kept are those with the smallest hashes, so each stands for equally many rows of its class
+    (``case_weight``). Rows of one group share the upper half of their hashes (``grouped``), so that a group is kept as
+    a whole, but for the one that a threshold divides. Entries are in order of class, hash and weight. A hash stands for
+    its row: among a million rows, two are taken for one with a chance of one in ten million.
 
     >>> from candide.kernels.layouts import Dense
     >>> X = Dense.of(np.array([[1.0, 0.0], [1.0, 0.0], [2.0, 3.0]]))
-    >>> sample = Sample.of(X, np.array([0, 0, 0]), None, n_classes=1, budget=1000)
+    >>> sample = Sample.of(X, np.array([0, 0, 0]), None, n_classes=1, budget=Budget(2, "rows"))
     >>> sample.data.floats(), sample.multiplicity
     (array([[1., 0.],
            [2., 3.]]), array([2, 1]))
-    >>> one = Sample.of(X, np.array([0, 0, 0]), None, n_classes=1, budget=20)
+    >>> one = Sample.of(X, np.array([0, 0, 0]), None, n_classes=1, budget=Budget(20))
     >>> one.multiplicity, one.rows, one.case_weight(one.rows)
     (array([2]), array([3.]), array([3.]))
     """
 
     rows: Floats
-    threshold: Hashes
-    budget: int
+    thresholds: Thresholds
+    budget: Budget
     entries: Entries
     data: Kept
     grouped: bool = False  # whether some rows were learned as rows of a group
 
     @classmethod
     def of(
-        cls, data: Kept | Columns, classes: Positions, weight: Floats | None, n_classes: int, budget: int,
+        cls, data: Kept | Columns, classes: Positions, weight: Floats | None, n_classes: int, budget: Budget,
         below: Hashes | None = None, groups: Hashes | None = None,
     ) -> Sample:  # fmt: skip
-        """Return the sample of a batch; ``budget`` is in bytes for each class. Rows without weight are ignored.
+        """Return the sample of a batch. Rows without weight are ignored.
 
-        ``below``: thresholds of the sample that this one will join, which would not keep what is above them.
+        ``below``: for each class, the hash from which on rows are not kept by the sample that this one will join.
         ``groups``: the hash of each row's group, or 0 (``group_hashes``).
         """
         weight = np.ones(len(classes)) if weight is None else weight
@@ -91,9 +144,14 @@ class Sample:
         once = np.ones(len(classes), dtype=np.int64)
         hashes = in_groups(row_hashes(data), groups)
         entries = Entries(classes.astype(np.int32, copy=False), hashes, weight, once)
-        threshold = _foreseen(entries, row_bytes(data), n_classes, budget)
-        threshold = threshold if below is None else np.minimum(threshold, below)
-        return _within_budget(rows, threshold, budget, entries, data, groups is not None)
+        thresholds = _foreseen(entries, _costs_of(data, budget), n_classes, budget)
+        thresholds = thresholds if below is None else thresholds.within(below)
+        return _within_budget(rows, thresholds, budget, entries, data, groups is not None)
+
+    @cached_property
+    def threshold(self) -> Hashes:
+        """The hash below which all rows of a class are kept."""
+        return self.thresholds.by_class
 
     @property
     def classes(self) -> Positions:
@@ -177,19 +235,14 @@ class Sample:
             out[queried[found]], at[queried[found]] = weight[near[found]], places[near[found]]
         return out, at
 
-    def thresholds(self, positions: Array) -> Hashes:
-        """Return the thresholds of classes at these positions; unlimited for unknown classes (-1)."""
-        known = np.append(self.threshold, ABOVE_ALL)
-        return np.asarray(known[positions])
-
     def merge(self, other: Sample) -> Sample:
         quick = self._with_few(other, 1)
         if quick is not None:
             return quick
         return _within_budget(
             self.rows + other.rows,
-            np.minimum(self.threshold, other.threshold),
-            min(self.budget, other.budget),
+            self.thresholds.lower(other.thresholds),
+            self.budget.smaller(other.budget),
             self.entries.followed_by(other.entries),
             joined(self.data, other.data),
             self.grouped or other.grouped,
@@ -216,7 +269,7 @@ class Sample:
         places, hashes, copies = (np.array(part, dtype=np.uint64) for part in zip(*found, strict=True))
         rows = places.astype(np.int64)
         entries = other.entries.take(rows)._replace(hashes=hashes, multiplicity=copies.astype(np.int64))
-        return _within_budget(other.rows, other.threshold, other.budget, entries, stored(other.data, rows), True)
+        return _within_budget(other.rows, other.thresholds, other.budget, entries, stored(other.data, rows), True)
 
     def forget(self, other: Sample) -> Sample:
         rows = subtract(self.rows, other.rows, "the weight of a class")
@@ -226,14 +279,14 @@ class Sample:
             refuse_above(after.represented()[:, None], rows, self.rows, "the weight of the rows outside the sample")
             return after
         gone = other.entries._replace(multiplicity=-other.multiplicity)
-        threshold = np.minimum(self.threshold, other.threshold)
-        after = _within_budget(rows, threshold, self.budget, self.entries.followed_by(gone), self.data, self.grouped)
+        thresholds = self.thresholds.lower(other.thresholds)
+        after = _within_budget(rows, thresholds, self.budget, self.entries.followed_by(gone), self.data, self.grouped)
         refuse_above(after.represented()[:, None], rows, self.rows, "the weight of the rows outside the sample")
         return after
 
     def _with_few(self, other: Sample, sign: int) -> Sample | None:
         """Return the sample after adding or removing a few rows, without sorting again; or None."""
-        same = self.budget == other.budget and not (other.threshold < self.threshold).any()
+        same = self.budget == other.budget and not other.thresholds.is_below(self.thresholds)
         if not same or len(other.classes) > _FEW or not len(self.classes) or not may_change(self.data, other.data):
             return None
         rows = self.rows + sign * other.rows
@@ -254,26 +307,30 @@ class Sample:
             more = other.entries.take(joining)
             entries = entries.with_more(places[~known], more)
             data = with_rows(data, places[~known], other.data, joining)
-            if _over_budget(entries, row_bytes(data), len(rows), self.budget):
+            if _lowered(self.thresholds, entries, _costs_of(data, self.budget), self.budget).is_below(self.thresholds):
                 return None
-        return Sample(rows, self.threshold, self.budget, entries, data, self.grouped or other.grouped)
+        return Sample(rows, self.thresholds, self.budget, entries, data, self.grouped or other.grouped)
 
     def discount(self, factor: float) -> Sample:
         entries = self.entries._replace(weight=self.weight * factor)
-        return _within_budget(self.rows * factor, self.threshold, self.budget, entries, self.data, self.grouped)
+        return _within_budget(self.rows * factor, self.thresholds, self.budget, entries, self.data, self.grouped)
 
     def reindex(self, positions: Array, size: int) -> Sample:
-        threshold = np.full(size, ABOVE_ALL)
-        threshold[positions[positions >= 0]] = self.threshold[positions >= 0]
+        floor = np.full(size, ABOVE_ALL)
+        floor[positions[positions >= 0]] = self.thresholds.floor[positions >= 0]
         entries = self.entries._replace(classes=positions[self.classes].astype(np.int32))
-        rows = move_classes(self.rows, positions, size)
-        return _within_budget(rows, threshold, self.budget, entries, self.data, self.grouped)
+        rows, thresholds = move_classes(self.rows, positions, size), self.thresholds._replace(floor=floor)
+        return _within_budget(rows, thresholds, self.budget, entries, self.data, self.grouped)
 
 
 class DeferredSample(Deferred, Sample):
-    """A ``Sample`` that stays in the model file until it is used."""
+    """A ``Sample`` that stays in the model file until it is used; ``copies``: what predictions need of it."""
 
     plain = Sample
+
+    def copies_per_row(self) -> Floats:
+        known: Floats | None = vars(self).get("copies")
+        return super().copies_per_row() if known is None else known
 
     @property
     def is_empty(self) -> bool:
@@ -286,25 +343,27 @@ def _class_weight(classes: Positions, weight: Floats, n_classes: int) -> Floats:
 
 
 def _within_budget(
-    rows: Floats, threshold: Hashes, budget: int, entries: Entries, data: Kept | Columns, grouped: bool
+    rows: Floats, thresholds: Thresholds, budget: Budget, entries: Entries, data: Kept | Columns, grouped: bool
 ) -> Sample:
     """Return the sample of unsorted entries, some of them negative; ``data`` has the rows that are kept."""
-    places, entries = _counted(entries, _admitted(entries, threshold))
-    threshold = _lowered(threshold, entries, row_bytes(data)[places], budget)
-    kept = _admitted(entries, threshold)
-    threshold = np.where(rows > 0, threshold, ABOVE_ALL)
-    return Sample(rows, threshold, budget, entries.take(kept), stored(data, places[kept]), grouped)
+    places, entries = _counted(entries, _admitted(entries, thresholds.by_class))
+    thresholds = _lowered(thresholds, entries, _costs_of(data, budget)[places], budget)
+    kept = _admitted(entries, thresholds.by_class)
+    thresholds = thresholds.of_classes_with(rows)
+    return Sample(rows, thresholds, budget, entries.take(kept), stored(data, places[kept]), grouped)
 
 
-def _foreseen(entries: Entries, n_bytes: Array, n_classes: int, budget: int) -> Hashes:
+def _foreseen(entries: Entries, costs: Array, n_classes: int, budget: Budget) -> Thresholds:
     """Return upper bounds of the thresholds from the smallest hashes alone, because sorting all is slow."""
-    threshold = np.full(n_classes, ABOVE_ALL)
-    share = _FORESIGHT * budget / np.maximum(_class_weight(entries.classes, n_bytes, n_classes), 1)
-    if (share >= 1).all():
-        return threshold
-    few = _admitted(entries, (np.minimum(share, 1) * ABOVE_ALL).astype(np.uint64))
+    unlimited = Thresholds.unlimited(n_classes)
+    total = _class_costs(entries.classes, costs, n_classes)
+    if total.sum() <= _FORESIGHT * budget.size:
+        return unlimited
+    level, share = sampling_rates(total, budget.size)
+    shares = np.maximum(level / np.maximum(total, 1), share)
+    few = _admitted(entries, (np.minimum(_FORESIGHT * shares, 1) * ABOVE_ALL).astype(np.uint64))
     places, distinct = _counted(entries, few)
-    return _lowered(threshold, distinct, n_bytes[places], budget)
+    return _lowered(unlimited, distinct, costs[places], budget)
 
 
 def _admitted(entries: Entries, threshold: Hashes) -> Array:
@@ -339,10 +398,6 @@ def _places_among(entries: Entries, few: Entries) -> tuple[Array, Array]:
     return places, known
 
 
-def _over_budget(entries: Entries, n_bytes: Array, n_classes: int, budget: int) -> bool:
-    return bool((_class_weight(entries.classes, n_bytes, n_classes) > budget).any())
-
-
 def _is_new(entries: Entries) -> Array:
     """Return which of the sorted entries differ from the previous one, up to rounding of weights."""
     classes, hashes, weight, _ = entries
@@ -352,11 +407,62 @@ def _is_new(entries: Entries) -> Array:
     return new
 
 
-def _lowered(threshold: Hashes, entries: Entries, n_bytes: Array, budget: int) -> Hashes:
-    """Return the thresholds at which each class is within the budget; entries of one hash stay together."""
-    spent = np.concatenate([[0], np.cumsum(n_bytes)])
-    before = spent[np.searchsorted(entries.classes, np.arange(len(threshold)))]
-    over = spent[1:] - before[entries.classes] > budget
-    lowered = threshold.copy()
-    np.minimum.at(lowered, entries.classes[over], entries.hashes[over])
-    return lowered
+def _lowered(thresholds: Thresholds, entries: Entries, costs: Array, budget: Budget) -> Thresholds:
+    """Return the thresholds at which entries, in order, are within the budget; those of one hash stay together."""
+    floor, overall = thresholds
+    classes, hashes = entries.classes, entries.hashes
+    total = _class_costs(classes, costs, len(floor))
+    if overall == ABOVE_ALL and total.sum() <= budget.size:
+        return thresholds
+    left, n_sharing = _level(total, floor, budget.size // 2)
+    # Costs are multiplied by the number of classes that share the level, so that all numbers are whole.
+    spent = np.cumsum(costs)
+    upto = spent - np.concatenate([[0], np.cumsum(total)])[classes]
+    beyond = np.maximum(n_sharing * upto - left, 0)
+    over = np.flatnonzero(beyond)
+    floor = floor.copy()
+    np.minimum.at(floor, classes[over], hashes[over])
+    over = over[hashes[over] < overall]
+    added = beyond[over] - np.maximum(n_sharing * (upto[over] - costs[over]) - left, 0)
+    most = n_sharing * (budget.size - budget.size // 2)
+    if added.sum() > most:
+        order = np.argsort(hashes[over])
+        overall = hashes[over[order[np.searchsorted(np.cumsum(added[order]), most, side="right")]]]
+    return Thresholds(floor, overall)
+
+
+def sampling_rates(total: Array, size: int) -> tuple[float, float]:
+    """Return about which rows a budget keeps, if they cost more: a share of max(level / total_k, share) of class k.
+
+    ``total``: the cost of each class.
+
+    >>> sampling_rates(np.array([9000, 900, 100]), 1000)
+    (200.0, 0.0777...)
+    """
+    left, n_sharing = _level(total, Thresholds.unlimited(len(total)).floor, size // 2)
+    level = left / n_sharing
+    # The classes of which a share costs more than the level are the largest ones.
+    largest = np.cumsum(np.sort(total[total > 0])[::-1])
+    shares = (size - size // 2 + level * np.arange(1, len(largest) + 1)) / largest
+    return level, float(shares.min())
+
+
+def _level(total: Array, floor: Hashes, shared: int) -> tuple[int, int]:
+    """Return what is left of a budget for the classes that cost more than the level, and their number.
+
+    ``total``: the cost of each class; unknown, but more than the level, where a class has a floor. The level is the
+    quotient of both; where their number is 0, no class has a floor.
+    """
+    known = np.sort(total[floor == ABOVE_ALL])
+    n_sharing = len(total) - np.arange(len(known) + 1)
+    left = shared - np.concatenate([[0], np.cumsum(known)])
+    above = np.append(known * n_sharing[:-1] > left[:-1], True)
+    return int(left[above.argmax()]), int(n_sharing[above.argmax()])
+
+
+def _costs_of(data: Kept | Columns, budget: Budget) -> Array:
+    return row_bytes(data) if budget.unit == "bytes" else np.ones(data.n_rows, dtype=np.int64)
+
+
+def _class_costs(classes: Positions, costs: Array, n_classes: int) -> Array:
+    return np.bincount(classes, costs, minlength=n_classes).astype(np.int64)

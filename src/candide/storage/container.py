@@ -28,7 +28,7 @@ DTYPES = {
 }  # fmt: skip
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 FORMAT = "candide"
-CURRENT_VERSION = 3
+CURRENT_VERSION = 4
 # Parts of a model, each a tree as JSON.
 TREES = ("provenance", "settings", "parts")
 

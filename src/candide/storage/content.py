@@ -194,6 +194,42 @@ def _from_2(encoded: EncodedContent) -> EncodedContent:
     return encoded._replace(parts=_rename_fields(encoded.parts, _RENAMED_IN_3))
 
 
+# Versions up to 3 had a budget of bytes for each class.
+_CLASSES_IN_BUDGET = 3
+
+
+def _from_3(encoded: EncodedContent) -> EncodedContent:
+    """Add the threshold of all classes, and make budgets those of all classes together."""
+
+    def of_plan(plan: Tree) -> Tree:
+        n_bytes = plan.pop("sample_bytes")
+        return plan | {"budget": _budget(n_bytes) if n_bytes else None}
+
+    def of_sample(sample: Tree) -> Tree:
+        # Below the lowest threshold, rows of all classes are there.
+        floor = sample.pop("threshold")
+        overall = {"$": "scalar", "dtype": "uint64", "value": int(encoded.arrays[floor["tensor"]].min())}
+        thresholds = {"$": "thresholds", "floor": floor, "overall": overall}
+        return sample | {"thresholds": thresholds, "budget": _budget(sample["budget"])}
+
+    return encoded._replace(parts=_changed(encoded.parts, {"plan": of_plan, "sample": of_sample}))
+
+
+def _budget(n_bytes: int) -> Tree:
+    return {"$": "budget", "size": _CLASSES_IN_BUDGET * n_bytes, "unit": "bytes"}
+
+
+def _changed(tree: Any, changes: Mapping[str, Callable[[Tree], Tree]]) -> Any:
+    """Return the tree with objects changed, by the names that their classes have in files."""
+    if isinstance(tree, list):
+        return [_changed(part, changes) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    found = {name: _changed(part, changes) for name, part in tree.items()}
+    change = changes.get(str(tree.get("$")))
+    return found if change is None else change(found)
+
+
 def _rename_fields(tree: Any, renamed: Mapping[str, Mapping[str, str]]) -> Any:
     """Return the tree with fields renamed. Arrays keep the names that they have in the file."""
     if isinstance(tree, list):
@@ -214,7 +250,7 @@ def _fourier_inputs(tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]
 
 Upgrades = Mapping[int, Callable[[EncodedContent], EncodedContent]]
 # From a version to the next.
-_UPGRADES: Upgrades = {1: _from_1, 2: _from_2}
+_UPGRADES: Upgrades = {1: _from_1, 2: _from_2, 3: _from_3}
 
 
 def upgrade(encoded: EncodedContent, version: str, upgrades: Upgrades = _UPGRADES) -> EncodedContent:

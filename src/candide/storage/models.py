@@ -14,7 +14,7 @@ from ..families.base import is_table
 from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.model import Model
-from ..specs import spec_class
+from ..specs import Spec, spec_class
 from ..specs.schema import Schema
 from .background_reader import BackgroundReader
 from .container import (
@@ -37,6 +37,8 @@ _LEARNED = {"plan": "bound_spec", "state": "state", "blend": "fitted", "report":
             "token_names": "token_names", "importance": "importance"}  # fmt: skip
 # Errors that a parameter of an unexpected type may raise.
 _OF_UNEXPECTED_TYPES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
+# Rows that models keep which were stored with keep_sample=True, if their estimator keeps none by default.
+_KEPT_ROWS = 100_000
 # Parameters of 0.1.0 under the names that they have now.
 _RENAMED = {
     "unlabelled": "unlabeled",
@@ -114,7 +116,10 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
     if isinstance(settings.get("vocabulary"), os.PathLike):
         # The list that was read is stored: the file may be gone when the model is loaded.
         settings["vocabulary"] = model.column_names().tolist()
-    learned = model.classifier.parts()
+    learned, sample, copies = model.classifier.parts(), model.state.sample, None
+    if sample is not None and note is None and is_table(model.classifier.bound_spec.family):
+        # Families of columns are chosen again when a model is loaded, without a look at its training rows.
+        copies = sample.copies_per_row()
     parts = {
         **{stored: learned[name] for stored, name in _LEARNED.items()},
         "n_features": schema.n_features,
@@ -124,6 +129,7 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
         "given": model.has_given_parameters,
         "roles": None if schema.roles is None else dict(schema.roles._asdict()),
         "note": note,
+        "copies": copies,
     }
     columns = parts["feature_names"] or (parts["n_features"], parts["roles"])
     if model.provenance is not None:
@@ -136,7 +142,7 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
 def model_of(content: Content, path: Any) -> Model:
     """Return the model that a file holds."""
     kind = spec_class(content.kind)
-    settings = _renamed(content.settings)
+    settings = _renamed(content.settings, kind)
     unknown = settings.keys() - {field.name for field in fields(kind)}
     if unknown:
         raise ModelFileError(
@@ -177,10 +183,12 @@ def _check_parameters(model: Model, path: Any) -> None:
         raise ModelFileError(f"{path} cannot be used: {error}; it was altered, load the original") from None
 
 
-def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _renamed(settings: Mapping[str, Any], kind: type[Spec]) -> dict[str, Any]:
     found = {_RENAMED.get(name, name): value for name, value in settings.items()}
     if found.get("unlabeled") == "ignore":
         found["unlabeled"] = "drop"
+    if (kept := found.pop("keep_sample", None)) is not None:
+        found["subsample"] = 0 if not kept else "auto" if kind.keeps_rows else _KEPT_ROWS
     return found
 
 
@@ -249,7 +257,9 @@ def _decoded(reader: BackgroundReader, encoded: EncodedContent) -> Content:
             check_deferred_sample(content, sample)
             return dict(vars(sample))
 
-    content = encoded.decode({_SAMPLE: DeferredSample.deferred(read)}, reader.vocabulary)
+    sample = DeferredSample.deferred(read)
+    content = encoded.decode({_SAMPLE: sample}, reader.vocabulary)
+    vars(sample).update(copies=content.parts.get("copies"), grouped=encoded.parts["state"]["sample"].get("grouped"))
     return content
 
 

@@ -43,6 +43,8 @@ CLASSES = {
     "dropped": "candide.statistics.texts:Dropped",
     "sample": "candide.statistics.sample:Sample",
     "entries": "candide.statistics.sample:Entries",
+    "thresholds": "candide.statistics.sample:Thresholds",
+    "budget": "candide.statistics.base:Budget",
     "state": "candide.model.state:State",
     # Priors, families and the plan.
     "dirichlet": "candide.priors.dirichlet:Dirichlet",

@@ -102,7 +102,7 @@ def test_an_empty_column() -> None:
 @pytest.mark.parametrize(
     ("family", "options", "message"),
     [
-        ("gamma", {}, "column 'age': 'gamma' is no family; choose one of gaussian, student"),
+        ("gamma", {}, "column 'age': 'gamma' is not a family; choose one of gaussian, student"),
         ("bins", {"bins": 3}, "'bins' has no option 'bins'; it has method, n_bins, strength"),
         ("bins", {"method": "chi2"}, "method of 'bins' is 'chi2'; it must be one of 'frequency', 'proportional'"),
         ("bins", {"n_bins": 1}, "n_bins of 'bins' is 1; it must be an integer of at least 2"),
@@ -123,7 +123,7 @@ def test_an_empty_column() -> None:
         ("student", {"width": 1}, "'student' has no option 'width'; it has none"),
         ("lognormal", {}, "column 'age' goes down to -1, and 'lognormal' needs numbers above 0"),
         ("poisson", {}, "column 'age' goes down to -1, and 'poisson' needs whole numbers from 0 on"),
-        ("bernoulli", {}, "column 'age' holds 4 different values, and 'bernoulli' knows two"),
+        ("bernoulli", {}, "column 'age' holds 4 different values, and 'bernoulli' allows two"),
     ],
 )
 def test_refusals(family: str, options: dict[str, Any], message: str) -> None:

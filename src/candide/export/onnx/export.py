@@ -137,13 +137,11 @@ def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Amo
     coding = likelihood.known.coding
     if not isinstance(coding, Vocabulary):
         raise ParameterError(
-            "this model knows tokens by their hash alone, which has no operator in ONNX; train it with buckets=None"
+            "this model has only hashes of tokens, for which ONNX has no operator; train it with buckets=None"
         )
     vocabulary = coding.tokens()
     if not vocabulary:
-        raise ParameterError(
-            "this model knows no token, so that a graph would have nothing to look for; fit it on more"
-        )
+        raise ParameterError("this model has no tokens, so its graph would be empty; fit it on more texts")
     tokens = graph.input("tokens", 0, "m", texts=True)
     counts = _counts(tokens, vocabulary)
     return scored_numbers(likelihood.inner, _weighed(likelihood.known, counts)), lambda: _lengths(tokens)

@@ -299,7 +299,7 @@ def _maker(
     family: str, seen: Seen, name: Any, alpha: float | None, unseen: Unseen, options: dict[str, Any]
 ) -> Callable[[Any, bool], Sequence[ColumnModel]]:
     if family not in OPTIONS:
-        raise ParameterError(f"column {name!r}: {family!r} is no family; choose one of {', '.join(OPTIONS)}")
+        raise ParameterError(f"column {name!r}: {family!r} is not a family; choose one of {', '.join(OPTIONS)}")
     check_options(f"column {name!r}", family, options)
     if family not in _OF_NUMBERS:
         return partial(_named_values, family, name, alpha, unseen)
@@ -342,7 +342,7 @@ def _named_values(
     labels = models[0].labels
     if labels is not None and len(labels) > 2:
         raise ParameterError(
-            f"column {name!r} holds {len(labels)} different values, and 'bernoulli' knows two; choose 'categorical'"
+            f"column {name!r} holds {len(labels)} different values, and 'bernoulli' allows two; choose 'categorical'"
         )
     return [replace(model, family="bernoulli") for model in models]
 

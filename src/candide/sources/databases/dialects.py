@@ -85,7 +85,7 @@ def explained(sql: str) -> Iterator[None]:
         shown = sql if len(sql) <= _SHOWN else f"{sql[:_SHOWN]}…"
         advice = EXTENSIONS_ADVICE if needs_extension(error) else _ADVICE
         raise SourceError(
-            f"the database does not answer: {first_line(error)}; it was asked {shown!r}; {advice}"
+            f"the database does not respond: {first_line(error)}; it was asked {shown!r}; {advice}"
         ) from error
 
 
@@ -125,7 +125,7 @@ def _plain(cells: list[Any], kind: pa.DataType) -> list[Any]:
 def _moment(text: str) -> datetime:
     moment = to_datetime(text)
     if moment is None:
-        raise ValueError(f"{text!r} is no date in ISO format")
+        raise ValueError(f"{text!r} is not a date in ISO format")
     return moment
 
 

@@ -174,7 +174,7 @@ def fit_sql(
     >>> _ = shop.execute("CREATE TABLE visits (minutes INT, page VARCHAR, bought BOOLEAN)")
     >>> _ = shop.execute(\"\"\"INSERT INTO visits VALUES
     ...     (2, 'home', false), (9, 'cart', true), (3, 'home', false), (8, 'cart', true), (1, 'cart', false)\"\"\")
-    >>> model = fit_sql(NaiveBayes(keep_sample=False), shop, "visits", label="bought")
+    >>> model = fit_sql(NaiveBayes(subsample=0), shop, "visits", label="bought")
     >>> model.predict({"minutes": [9, 1], "page": ["cart", "home"]}).tolist()
     [True, False]
     """
@@ -192,7 +192,7 @@ def _query(database: Database, source: str, requested: RequestedRoles) -> Query:
     schema = database.schema(source)
     if len(set(schema.names)) < len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
-        raise InputError(f"two columns have the name {twice!r}; give each a name of its own: SELECT a.x AS a_x, …")
+        raise InputError(f"two columns have the name {twice!r}; give each a unique name: SELECT a.x AS a_x, …")
     requested.check(schema.names)
     found = Query(database, source, schema, _roles(requested, schema.names))
     if requested.weight is not None and not found.is_number(requested.weight):
@@ -207,5 +207,5 @@ def _roles(requested: RequestedRoles, names: list[str]) -> Roles:
     others = tuple(name for name in names if name not in (requested.label, requested.weight))
     columns = requested.columns or ((requested.text,) if requested.text else others)
     if not columns:
-        raise InputError(f"{requested.label!r} is the only column; a model learns from others; select some")
+        raise InputError(f"{requested.label!r} is the only column; a model needs other columns; select some")
     return Roles(str(requested.label), requested.text, columns, requested.weight)

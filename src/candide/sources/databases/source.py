@@ -27,6 +27,7 @@ from ...model.train import Summarize
 from ...specs import BoundSpec
 from ...statistics import Sample
 from ...statistics.kept_rows import row_bytes
+from ...statistics.sample import sampling_rates
 from ...statistics.table import TableStatistics, hstack
 from ..engine_source import EngineSource
 from .query import Classes, Extent, Query, cell_by_cell, counts, distinct, extents, in_cells, moments, row_by_row
@@ -85,8 +86,8 @@ class DatabaseSource(EngineSource):
     def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
         """Yield the state of all rows: counted by the database where it can, unless all rows are needed here."""
         classes, bound = self._classes, task.bound
-        picked = self._picked(task) if bound.sample_bytes and can_count(bound.family) else None
-        if can_count(bound.family) and (picked is not None or not bound.sample_bytes):
+        picked = self._picked(task) if bound.budget and can_count(bound.family) else None
+        if can_count(bound.family) and (picked is not None or not bound.budget):
             head = self._head or self.head(_HEAD)
             counting = Counting(self._query, classes, task.model, head.X, task.group_bytes)
             state: State | None = replace(counting.state(), sample=picked)
@@ -101,10 +102,14 @@ class DatabaseSource(EngineSource):
         row_hash = query.database.row_hash([sql for sql, _ in query.cells.values()])
         if row_hash is None:
             return None
-        most = task.bound.sample_bytes // self._row_bytes(task)
-        if self._classes.n_rows.sum() <= _MANY * np.minimum(self._classes.n_rows, most).sum():
+        budget, n_rows = task.bound.budget, self._classes.n_rows
+        assert budget is not None
+        most = budget.size if budget.unit == "rows" else budget.size // self._row_bytes(task)
+        if n_rows.sum() <= _MANY * most:
             return None
-        rest = query.rows_beside({"n": ("COUNT(*)", pa.int64())}) + f" AND {row_hash} * about.n < {most} * {1 << 32}"
+        level, share = sampling_rates(n_rows.astype(np.int64), most)
+        picked = f"{row_hash} < GREATEST({level!r} / about.n, {share!r}) * {1 << 32}"
+        rest = query.rows_beside({"n": ("COUNT(*)", pa.int64())}) + f" AND {picked}"
         return self._sample(task.whole(row_by_row(query, task.group_bytes, rest), 0).state)
 
     def _row_bytes(self, task: Summarize) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...kernels.layouts import Array
+from ...statistics.base import Budget
 from ..errors import require
 from ..registry import name_of
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 MAX_WEIGHT = 1e150
 # Relative error of sums that should be equal.
 _ROUNDING = 1e-6
+# Bytes or rows that a sample may keep.
+_MAX_BUDGET = 1 << 40
 # The columns that a sparse table may have in any case, and for each stored cell.
 _MAX_COLUMNS, _COLUMNS_PER_CELL = 1 << 26, 256
 
@@ -35,6 +38,11 @@ def are_offsets(offsets: Array, end: int) -> bool:
     """
     bounded = offsets.ndim == 1 and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == end
     return bool(bounded and (offsets[1:] >= offsets[:-1]).all())
+
+
+def is_budget(budget: Budget) -> bool:
+    """Return whether a budget of training rows is one that a sample computes with."""
+    return 0 <= budget.size <= _MAX_BUDGET
 
 
 def is_ascending(numbers: Array) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from ...data.index import label_type
 from ...families.base import is_table
 from ...families.text import TextFamily
+from ...kernels.layouts import Floats
 from ...model.classifier import Classifier
 from ...model.fitted import Fitted
 from ...model.state import State
@@ -20,7 +21,7 @@ from ...stacking.calibration import METHODS
 from ...stacking.token_views import StackedTokenViews
 from ..errors import require
 from ..registry import matches_type, name_of, stand_in
-from . import are_weights, check_calibration
+from . import are_weights, check_calibration, is_budget
 from .statistics import are_shares, check_family, check_labels, check_sample
 from .texts import check_refinement, check_texts, check_token_views
 
@@ -53,9 +54,10 @@ _PARTS: dict[str, Any] = {
     "given": bool,
     "roles": dict[str, Any] | None,
     "note": dict[str, Any] | None,
+    "copies": Floats | None,
 }
 # Parts that the first files did not have.
-_OPTIONAL = {"importance"}
+_OPTIONAL = {"importance", "copies"}
 _ROLES: dict[str, Any] = {
     "label": str,
     "text": str | None,
@@ -83,7 +85,6 @@ _MEASURES = {
     "risk_coverage": ("coverage", "risk"),
 }
 _MAX_THREADS = 1 << 10
-_MAX_BYTES = 1 << 40
 
 
 def check_content(content: Content) -> None:
@@ -101,6 +102,11 @@ def check_content(content: Content) -> None:
     _check_fitted(bound_spec, state, parts["blend"], n_columns)
     _check_columns(parts, n_columns)
     _check_importance(parts.get("importance"), n_columns)
+    copies = parts.get("copies")
+    require(
+        copies is None or (copies.shape == (len(state.classes),) and are_weights(copies)),
+        "the numbers of copies of training rows are invalid",
+    )
     _check_report(parts["report"], len(state.classes))
     _check_roles(parts["roles"])
     require(_is_plain(parts["note"]), "its note contains values other than plain ones")
@@ -204,9 +210,7 @@ def _check_bound_spec(bound_spec: BoundSpec, state: State) -> None:
         bound_spec.alpha is None or name_of(type(bound_spec.family)) not in ("gaussian family", "table family"),
         "alpha is set for a model that has none",
     )
-    require(
-        0 <= bound_spec.sample_bytes <= _MAX_BYTES, f"the size of the training rows is {bound_spec.sample_bytes} bytes"
-    )
+    require(bound_spec.budget is None or is_budget(bound_spec.budget), "the budget of the training rows is invalid")
     require(
         bound_spec.target is None or are_shares(bound_spec.target, n_classes),
         "the target shares of classes are invalid",

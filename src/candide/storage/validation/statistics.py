@@ -24,6 +24,7 @@ from . import (
     are_positions,
     are_weights,
     is_ascending,
+    is_budget,
     is_symmetric,
     stored_values,
 )
@@ -263,8 +264,10 @@ def check_sample(sample: Sample, family: Any, n_classes: int, n_columns: int) ->
         "the training rows have a layout that the model does not use",
     )
     check_rows(sample.rows, n_classes)
+    floor = sample.thresholds.floor
     require(
-        sample.threshold.shape == (n_classes,) and sample.budget >= 0, "the thresholds of the training rows are invalid"
+        floor.shape == (n_classes,) and floor.dtype == np.uint64 and is_budget(sample.budget),
+        "the thresholds or the budget of the training rows are invalid",
     )
     classes, hashes, weight, copies = sample.entries
     n_rows = len(classes)
