@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 import sklearn
@@ -63,31 +63,33 @@ class Score(NamedTuple):
 
 
 class Cache:
-    """Scores by set, method, rows and seed, in a file of comma-separated lines, the last of equal keys being valid."""
+    """Scores by set, method, rows and seed, in a file of comma-separated lines, the last of equal keys being valid.
 
-    def __init__(self, path: str | None, fresh: list[str]) -> None:
+    ``kind`` is the type of the scores: a named tuple of texts, integers and floats.
+    """
+
+    def __init__(self, path: str | None, fresh: list[str], kind: Any = Score) -> None:
         self.path = None if path is None else Path(path)
+        self.kind = kind
         self.scores = {self.key(score): score for score in self.read() if score.method not in fresh}
 
-    def read(self) -> Iterator[Score]:
+    def read(self) -> Iterator[Any]:
         if self.path is not None and self.path.exists():
+            types = get_type_hints(self.kind)
             with self.path.open(newline="") as lines:
                 for row in csv.DictReader(lines):
-                    yield Score(*(kind(row[name]) for name, kind in KINDS.items()))
+                    yield self.kind(**{name: type_(row[name]) for name, type_ in types.items()})
 
     @staticmethod
-    def key(score: Score) -> tuple[Any, ...]:
+    def key(score: Any) -> tuple[Any, ...]:
         return score.set, score.method, score.rows, score.seed
 
-    def add(self, score: Score) -> None:
+    def add(self, score: Any) -> None:
         self.scores[self.key(score)] = score
         if self.path is not None:
             new = not self.path.exists()
             with self.path.open("a", newline="") as lines:
-                csv.writer(lines).writerows([Score._fields, score] if new else [score])
-
-
-KINDS = dict(zip(Score._fields, (str, str, int, int, int, float, float, float, int), strict=True))
+                csv.writer(lines).writerows([self.kind._fields, score] if new else [score])
 
 
 def measure(table: Table, method: str, seed: int) -> Score:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from properties.tables import SETTINGS, fit, mixed
+from properties.tables import SETTINGS, fit, mixed, repeated_values
 from sklearn.datasets import load_iris
 from tiers import every, late, tries
 
@@ -17,6 +17,7 @@ from candide import NaiveBayes
 from candide.exceptions import ParameterError
 from candide.families import MultivariateNormal
 from candide.priors import NormalInverseWishart
+from candide.stacking.cell_regression import CellRegression
 
 from .running import CLOSE_WAVES, assert_same, feeds_of, session_of
 
@@ -188,3 +189,11 @@ def test_no_rows_at_all() -> None:
     label, probabilities = session_of(proto).run(None, feeds_of(proto, FRAME[:0]))
     assert label.shape == (0,)
     assert probabilities.shape == (0, 3)
+
+
+def test_corrections_of_cells() -> None:
+    model, rows = NaiveBayes().fit(*repeated_values()), repeated_values(60, seed=2)[0]
+    assert isinstance(model.model_.classifier.fitted.views.views[-1], CellRegression)
+    rows.loc[0, "job"] = "pilot"
+    rows.loc[1, ["age", "gain"]] = 1e6, -1e6
+    assert_same(model, rows, CLOSE_WAVES)

@@ -10,11 +10,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from properties.tables import repeated_values
 from tiers import fitted_once, tries
 
 from candide import NaiveBayes
 from candide.exceptions import ParameterError
 from candide.model.classifier import Classifier
+from candide.stacking.cell_regression import CellRegression
 
 from .scoring import Score, assert_same_answers, score, scored_by
 
@@ -224,3 +226,18 @@ def test_any_small_table(drawn: Any, order: int | None, seed: int) -> None:
 @given(**small)
 def test_any_small_table_in_postgres(postgres: str, drawn: Any, order: int | None, seed: int) -> None:
     answers_agree(drawn, order, seed, [scored_by("postgres", postgres)])
+
+
+@fitted_once
+def fit_cells() -> NaiveBayes:
+    """A model with corrections of cells."""
+    model = NaiveBayes().fit(*repeated_values())
+    assert isinstance(model.model_.classifier.fitted.views.views[-1], CellRegression)
+    return model
+
+
+def test_corrections_of_cells(score: Score) -> None:
+    rows = repeated_values(60, seed=2)[0]
+    rows.loc[0, "job"] = "pilot"
+    rows.loc[1, ["age", "gain"]] = 1e6, -1e6
+    assert_same_answers(fit_cells(), rows, score)

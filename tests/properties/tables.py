@@ -62,3 +62,23 @@ def assert_predicts_alike(a: Any, b: Any, X: Any, Z: Any = None, atol: float = 1
     if a.stacking is not None:
         atol = max(atol, 1e-7)
     np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X if Z is None else Z), rtol=0, atol=atol)
+
+
+def repeated_values(n_rows: int = 5_200, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    """Numbers that repeat, of which single values matter and depend on each other, a category, and missing cells."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 9, n_rows).round(),
+            "gain": np.where(rng.random(n_rows) < 0.5, 0.0, rng.choice([99.0, 200.0, 201.0, 7000.0], n_rows)),
+            "job": rng.choice(["cook", "smith", "o'hara"], n_rows),
+            "x": rng.normal(size=n_rows),
+        }
+    )
+    # Cooks have other ages, so that the scores of columns overlap at some values and not at others.
+    frame["age"] += np.where((frame["job"] == "cook") & (rng.random(n_rows) < 0.8), frame["age"] % 2, 0.0)
+    score = 4 * (frame["age"] % 2 - 0.5) + 3 * (frame["gain"] == 200) - 3 * (frame["gain"] == 201) + frame["x"]
+    score = score + 2 * (frame["job"] == "cook") + rng.logistic(size=n_rows)
+    y = np.array(["high", "low", "none"])[(score > 0).astype(int) + (score > 3)]
+    frame.loc[rng.random(n_rows) < 0.05, "x"] = np.nan
+    return frame, y

@@ -59,7 +59,10 @@ def test_no_score_goes_beyond_what_was_seen() -> None:
     np.testing.assert_allclose(part, [[-1.0, 1.0], [-1.5, 1.5], [-1.5, 1.5]])
 
 
-@pytest.mark.parametrize(("n_rows", "n_scores", "expected"), [(50, 10, 50), (30_000, 10, 20_000), (500, 10**9, 200)])
+SUBSAMPLES = [(50, 10, 50), (50_000, 10, 40_000), (30_000, 200, 20_000), (500, 10**9, 200)]
+
+
+@pytest.mark.parametrize(("n_rows", "n_scores", "expected"), SUBSAMPLES)
 def test_rows_that_weights_are_fitted_on_are_spread_evenly(n_rows: int, n_scores: int, expected: int) -> None:
     batch = Batch(None, np.zeros(n_rows, dtype=np.int32), None, 1)
     rows = subsample_rows(TrainingRows(batch, np.ones(n_rows), np.ones(n_rows, dtype=np.int64)), n_scores)

@@ -94,7 +94,7 @@ def test_left_out_without_some_columns(kind: str, most_rows: int, monkeypatch: p
     cases = make_cases(**KINDS[kind])
     binned = with_absent(cases.binned, 0.4)
     for view in views(cases):
-        learned = np.flatnonzero(module._hashes(cases.binned) < view.hash_bound)
+        learned = np.flatnonzero(cases.binned.hashes() < view.hash_bound)
         assert len(learned) == most_rows
         some = cases.take(learned)
         heights, fewer = (view.features.transform(rows.take(learned)) for rows in (cases.binned, binned))
@@ -247,7 +247,7 @@ def test_rows_that_were_not_learned_lose_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(module, "MOST_ROWS", 25)
     cases = make_cases(weighted=True)
     for view in views(cases):
-        learned = module._hashes(cases.binned) < view.hash_bound
+        learned = cases.binned.hashes() < view.hash_bound
         assert learned.sum() == 25
         some = cases.take(np.flatnonzero(learned))
         np.testing.assert_allclose(view.sums.products, FeatureSums.of(view.features, some, 3).products, rtol=1e-12)

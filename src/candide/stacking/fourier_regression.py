@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.counting import Hashes
-from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..kernels.layouts import Array, Floats, Positions
 from ..lazy_dataclass import dataclass
 from ..statistics.base import remaining
-from ..statistics.hashing import ABOVE_ALL, row_hashes
+from ..statistics.hashing import ABOVE_ALL
 from .covariance import CholeskyFactor
 from .fourier_features import Inputs, RandomFourierFeatures, draw_features
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, ViewContributions, by_chunks
@@ -149,7 +148,7 @@ class FourierRegression(FieldsOnlyPickle):
 
     def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
         if self.hash_bound < ABOVE_ALL:
-            weight = np.where(_hashes(binned.whole()) < self.hash_bound, weight, 0.0)
+            weight = np.where(binned.hashes() < self.hash_bound, weight, 0.0)
 
         def chunk(rows: slice) -> Floats:
             part = binned.take(rows)
@@ -160,7 +159,7 @@ class FourierRegression(FieldsOnlyPickle):
 
     def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> FourierRegression:
         if self.hash_bound < ABOVE_ALL:
-            cases = cases.take(np.flatnonzero(_hashes(cases.binned) < self.hash_bound))
+            cases = cases.take(np.flatnonzero(cases.binned.hashes() < self.hash_bound))
         if not len(cases.classes):
             return self
         rows = FeatureSums.of(self.features, cases, len(self.sums.weight))
@@ -222,13 +221,9 @@ def _learned(cases: LabeledRows) -> tuple[np.uint64, LabeledRows]:
     """
     if len(cases.classes) <= MOST_ROWS:
         return ABOVE_ALL, cases
-    hashes = _hashes(cases.binned)
+    hashes = cases.binned.hashes()
     below = np.partition(hashes, MOST_ROWS)[MOST_ROWS]
     return below, cases.take(np.flatnonzero(hashes < below))
-
-
-def _hashes(binned: BinnedRows) -> Hashes:
-    return row_hashes(Dense.of(np.hstack([binned.codes, binned.numbers])))
 
 
 def _best_penalty(features: RandomFourierFeatures, sums: FeatureSums, cases: LabeledRows) -> float:

@@ -20,6 +20,7 @@ from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from .binning import TableBinning
 from .candidates import doubt, gained, make_views
+from .cell_regression import CellRegression, with_refitted_cells
 from .covariance import Covariance
 from .dependence import UpdatedCounts
 from .fourier_regression import FourierRegression
@@ -80,6 +81,10 @@ class StackedViews:
             return self
         whole = (view.whole if isinstance(view, UpdatedCounts) else view for view in self.views)
         return replace(self, views=tuple(whole))
+
+    def with_view(self, view: View, ridge: float) -> StackedViews:
+        """Return the views with one more of several columns, the last of them. Weights are to be fitted again."""
+        return replace(self, views=(*self.views, view), ridge=np.insert(self.ridge, self._n_past, ridge))
 
     @property
     def names(self) -> list[str]:
@@ -331,7 +336,9 @@ class StackedViews:
         alone = (gained(own, training.batch.classes, training.case_weight) for own in scores[self._n_past :])
         texts = (text.fit_weights(bins, training) for text, bins in zip(self.texts, bin_scores, strict=True))
         known = tuple(replace(text, gain=gain) for text, gain in zip(texts, alone, strict=True))
-        return replace(self, texts=known).fit_weights(scores, training), scores
+        stacked = replace(self, texts=known)
+        stacked, scores = with_refitted_cells(stacked, likelihood, training, scores, kernels)
+        return stacked.fit_weights(scores, training), scores
 
     def with_partial_weights(
         self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels
@@ -374,23 +381,25 @@ class StackedViews:
         )
 
     @single_threaded_blas()
-    def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedViews:
-        """Return the views with weights fitted to out-of-sample scores."""
-        # Weights for rows with absent columns are only valid together with the weights they were fitted with.
-        return replace(self, weights=self._weights(scores, training, self._ridges(scores, training)), partial=None)
-
-    def _weights(self, scores: Floats, training: TrainingRows, ridge: Floats) -> StackingWeights:
+    def fit_weights(self, scores: Floats, training: TrainingRows, *, by_class: bool = True) -> StackedViews:
+        """Return the views with weights fitted to out-of-sample scores; ``by_class``: one per view and class."""
         single = np.arange(len(scores)) < len(self.columns)
-        least = np.where(single, LEAST_SIZE, 0.0)
-        return fit_weights(
-            scores, training.batch.classes, training.case_weight / mean_row_weight(training), ridge, least
-        )
+        least, weight = np.where(single, LEAST_SIZE, 0.0), training.case_weight / mean_row_weight(training)
+        ridge = self._ridges(scores, training)
+        weights = fit_weights(scores, training.batch.classes, weight, ridge, least, by_class=by_class)
+        # Weights for rows with absent columns are only valid together with the weights they were fitted with.
+        return replace(self, weights=weights, partial=None)
 
     def _ridges(self, scores: Floats, training: TrainingRows) -> Floats:
-        """Return the ridge of each view; for views of several columns it depends on their own gain."""
+        """Return the ridge of each view; for views of several columns it depends on their own gain.
+
+        Corrections of cells have no gain of their own; they were compared with the other views when they were added.
+        """
         weight, ridge = training.case_weight / mean_row_weight(training), self.ridge.copy()
+        corrections = {i for i, view in enumerate(self.views, self.n_single + 1) if isinstance(view, CellRegression)}
         for view in range(self.n_single + 1, len(scores)):
-            ridge[view] *= doubt(scores[view], training.batch.classes, weight)
+            if view not in corrections:
+                ridge[view] *= doubt(scores[view], training.batch.classes, weight)
         return ridge
 
 

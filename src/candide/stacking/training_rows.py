@@ -82,6 +82,8 @@ def rows_by_fold(folds: Array) -> list[Array]:
 # Scores (views × rows × classes) and rows that weights are fitted on, at most.
 _MOST_SCORES = 1 << 25
 _MOST_ROWS = 20_000
+# As many rows with few scores each.
+_MOST_ROWS_OF_FEW, _FEW_SCORES = 40_000, 1 << 21
 
 
 class TrainingRows(NamedTuple):
@@ -113,8 +115,10 @@ class TrainingRows(NamedTuple):
         )
 
 
-def subsample_rows(training: TrainingRows, n_scores: int, most_rows: int = _MOST_ROWS) -> Array:
+def subsample_rows(training: TrainingRows, n_scores: int, most_rows: int | None = None) -> Array:
     """Return the positions of evenly spaced rows, or of at least two whole blocks, within the budget of scores."""
+    if most_rows is None:
+        most_rows = int(np.clip(_FEW_SCORES // max(1, n_scores), _MOST_ROWS, _MOST_ROWS_OF_FEW))
     most, n_rows = min(most_rows, max(200, _MOST_SCORES // max(1, n_scores))), len(training.case_weight)
     if n_rows <= most:
         return np.arange(n_rows)

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..kernels import Kernels
-from ..kernels.layouts import Array, Floats, Positions
+from ..kernels.counting import Hashes
+from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..statistics.hashing import row_hashes
 from .calibration import log_softmax
 
 
@@ -45,6 +47,11 @@ class BinnedRows(NamedTuple):
     def whole(self) -> BinnedRows:
         """Return the rows before masking."""
         return self if self.known is None else BinnedRows(self.known, self.numbers)
+
+    def hashes(self) -> Hashes:
+        """Return a hash of each row before masking."""
+        whole = self.whole()
+        return row_hashes(Dense.of(np.hstack([whole.codes, whole.numbers])))
 
 
 class LabeledRows(NamedTuple):

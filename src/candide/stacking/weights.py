@@ -39,6 +39,8 @@ _FEW_VIEWS, _FEW_CLASSES = 64, 192
 _EVERY, _ENOUGH_ROWS = 8, 200
 # Steps that L-BFGS remembers: with the usual ten it takes twice as many iterations.
 _REMEMBERED = 30
+# Starts of L-BFGS, each where the last one ended, and the gain in log-loss below which there is no other.
+_STARTS, _NO_GAIN = 5, 1e-13
 # Typical second derivative of the log-loss in a score, p (1 - p).
 _CURVATURE = 0.1
 # Scores of extreme values may be infinite and are clipped here.
@@ -140,7 +142,7 @@ def fit_weights_from(
 
     curvature = _CURVATURE * np.broadcast_to(weight, (n_classes, n_rows))
     steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature @ factor**2 + 1.0)
-    point = _least(value, np.append(begin.ravel(), none), begin.size, steep)
+    point = _least(value, loss, np.append(begin.ravel(), none), begin.size, steep)
     return np.ascontiguousarray(point[:-n_classes].reshape(n_classes, n_views).T), point[-n_classes:]
 
 
@@ -170,7 +172,7 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[F
 
     curvature = loss.curvature(np.matmul(w, shown), b)
     steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature.sum(axis=1) + 1.0)
-    point = _least(free, np.concatenate([np.tile(w, n_classes), b]), n_views * n_classes, steep)
+    point = _least(free, loss, np.concatenate([np.tile(w, n_classes), b]), n_views * n_classes, steep)
     return point[:-n_classes].reshape(n_classes, n_views).T, point[-n_classes:]
 
 
@@ -181,7 +183,7 @@ def _common(shown: Floats, loss: _Loss, ridge: Floats, *, nearly: bool) -> Float
     if n_views > _FEW_VIEWS or n_classes > _FEW_CLASSES:
         curvature = _CURVATURE * np.broadcast_to(loss.weight, (n_classes, n_rows))
         steep = np.append(_squares(shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
-        return _least(whole.value, start, n_views, steep, nearly=nearly)
+        return _least(whole.value, loss, start, n_views, steep, nearly=nearly)
     if n_rows >= _EVERY * _ENOUGH_ROWS:
         few = _Common(np.ascontiguousarray(shown[:, :, ::_EVERY]), loss.every(_EVERY), ridge)
         start = minimize_nonnegative(few.value, few.curvature, start, n_views)
@@ -246,13 +248,17 @@ def _squares(shown: Floats, factor: Floats) -> Floats:
 
 
 class _Loss:
-    """The weighted log-loss of scores, ``(classes, rows)``, with biases, and its gradient. Scores are overwritten."""
+    """The weighted log-loss of scores, ``(classes, rows)``, with biases, and its gradient. Scores are overwritten.
+
+    It is counted from ``base``, the losses of rows at some point: near it, differences keep their digits.
+    """
 
     def __init__(self, classes: Array, weight: Floats, shares: Floats) -> None:
         self.classes = classes
         self.place = classes * len(classes) + np.arange(len(classes))
         self.weight = weight
         self.shares = shares
+        self.by_row = self.base = np.zeros(len(classes))
 
     def __call__(self, scores: Floats, bias: Floats) -> tuple[float, Floats]:
         assert scores.flags.c_contiguous  # ``place`` indexes the flattened array
@@ -260,7 +266,8 @@ class _Loss:
         scores -= scores.max(axis=0)
         own = scores.reshape(-1)[self.place]
         total = np.exp(scores, out=scores).sum(axis=0)
-        value = float(self.weight @ (np.log(total) - own))
+        self.by_row = np.log(total) - own
+        value = float(self.weight @ (self.by_row - self.base))
         scores *= self.weight / total
         scores.reshape(-1)[self.place] -= self.weight
         return value, scores
@@ -284,13 +291,14 @@ class _Loss:
 
 
 def _least(
-    function: Callable[[Floats], tuple[float, Floats]], start: Floats, n_weights: int, steep: Floats, *,
+    function: Callable[[Floats], tuple[float, Floats]], loss: _Loss, start: Floats, n_weights: int, steep: Floats, *,
     nearly: bool = False,
 ) -> Floats:  # fmt: skip
     """Minimize by L-BFGS-B with the first ``n_weights`` parameters nonnegative; ``nearly``: with a loose tolerance.
 
-    ``steep`` approximates the second derivative of each parameter. Ridges differ by a factor of ten thousand; without
-    scaling parameters by it, the search ends far from the solution, at a point that depends on rounding.
+    ``function`` is ``loss`` and a penalty. ``steep`` approximates the second derivative of each parameter. Ridges
+    differ by a factor of ten thousand; without scaling parameters by it, the search ends far from the solution, at a
+    point that depends on rounding.
     """
     from scipy.optimize import minimize
 
@@ -301,10 +309,19 @@ def _least(
         return value, slope * unit
 
     bounds = [(0.0, None)] * n_weights + [(None, None)] * (len(start) - n_weights)
-    gain, slope = (1e-5, 1e-3) if nearly else (1e-14, 1e-8)
+    gain, slope = (1e-5, 1e-3) if nearly else (0.0, 1e-8)
     options = {"maxiter": _STEPS, "maxcor": _REMEMBERED, "ftol": gain, "gtol": slope}
-    found = minimize(measured, start / unit, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return np.asarray(found.x * unit)
+    point, value = start / unit, np.inf
+    for _ in range(1 if nearly else _STARTS):
+        found = minimize(measured, point, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        gained, point = value - found.fun, found.x
+        if not gained > _NO_GAIN:
+            break
+        # The search ends where rounding hides what steps gain. Counted from there it goes on.
+        measured(point)
+        loss.base = loss.by_row
+        value = measured(point)[0]
+    return np.asarray(point * unit)
 
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.

@@ -13,6 +13,7 @@ from ...exceptions import ParameterError
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Array, Floats
 from ...stacking.binning import ClippedCoordinates, Coordinates, MergedCodes, RankCoordinates, TableBinning
+from ...stacking.cell_regression import CellRegression
 from ...stacking.covariance import Covariance, marginal_patterns
 from ...stacking.dependence import JointSlots, OneDependence, TwoDependence
 from ...stacking.fourier_regression import FourierRegression
@@ -112,6 +113,10 @@ class _BinnedCells:
     def __init__(self, binning: TableBinning, cells: Cells) -> None:
         self._columns, self._cells, self._nulls = binning.columns, cells, binning.nulls
         self.number_columns = binning.number_columns
+
+    def with_binning(self, binning: TableBinning) -> _BinnedCells:
+        """The same cells with other codes."""
+        return _BinnedCells(binning, self._cells)
 
     @cached_property
     def numbers(self) -> Tensor:
@@ -320,9 +325,20 @@ def _regressed(view: FourierRegression, points: Tensor, binned: _BinnedCells) ->
     return known + expected, there.where(log_size, np.nan)
 
 
+def _cell_scores(view: CellRegression, binned: _BinnedCells) -> Tensor:
+    codes = binned.with_binning(view.cells).codes
+    slots = codes + view.offsets[:-1].astype(np.int64)
+    if binned.lacks is not None:
+        # One more slot for what is not given.
+        slots = (binned.lacks > np.array(0.0)).where(np.int64(-1), slots)
+    table = np.vstack([np.zeros((1, view.tables.shape[2])), view.tables[0]])
+    return added([(slots.columns(_at(j)) + np.int64(1)).picks(table).sum(1) for j in range(len(view.cells.columns))])
+
+
 _VIEWS: dict[type, Any] = {
     OneDependence: _one_dependence,
     TwoDependence: _two_dependence,
     Covariance: _covariance,
     FourierRegression: _fourier_scores,
+    CellRegression: _cell_scores,
 }

@@ -216,6 +216,11 @@ class BinnedColumns:
             for slot, j in enumerate(columns)
         ]
 
+    def column_codes(self, prefix: str) -> list[str]:
+        """The names of the codes of all columns; those of cells that are not given mean nothing."""
+        columns = enumerate(self.binning.columns)
+        return [self._coded(f"{prefix}_{i}", i, np.arange(column.size + 2)) for i, column in columns]
+
     def add_key(self, name: str, codes: Sequence[str]) -> None:
         """A text of the codes of a row."""
         kind = self.cells.dialect.text_type

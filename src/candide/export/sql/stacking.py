@@ -10,6 +10,7 @@ import numpy as np
 from ...families.score_terms import CodeTable, Term
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
+from ...stacking.cell_regression import CellRegression
 from ...stacking.covariance import CholeskyFactor, Covariance, marginal_patterns
 from ...stacking.dependence import OneDependence, TwoDependence
 from ...stacking.fourier_regression import FourierRegression
@@ -130,6 +131,8 @@ class StackingQuery:
             self.raw[i] = covariance_scores(view, self.binned)
             if self.lacking:
                 self.patchy.add(i)
+        elif isinstance(view, CellRegression):
+            self.raw[i] = cell_scores(view, BinnedColumns(view.cells, self.cells, self.codes), f"v{i}")
         else:
             cte = self._separate(f"v{i}", view)
             self.separate_views.append(cte)
@@ -207,6 +210,18 @@ class StackingQuery:
                 away = f"(r{i}_{k} - m{i}) / {self.dialect.number(size)}"
                 parts.append(f"{weight} * {clipped(away, limit, self.dialect)}")
         return total(parts)
+
+
+def cell_scores(view: CellRegression, binned: BinnedColumns, prefix: str) -> list[str]:
+    """Of each class: the sum of the corrections of all columns that are given."""
+    parts, dialect = [], binned.cells.dialect
+    for i, code in enumerate(binned.column_codes(prefix)):
+        entries = table_entries(code, view.tables[0, view.offsets[i] : view.offsets[i + 1]], dialect)
+        lacks, zero = binned.lacks(i), dialect.first_number(0)
+        parts.append(
+            entries if lacks is None else [f"CASE WHEN {lacks} = 1 THEN {zero} ELSE {own} END" for own in entries]
+        )
+    return [total([own[k] for own in parts]) for k in range(view.tables.shape[2])]
 
 
 def covariance_scores(view: Covariance, binned: BinnedColumns) -> list[str]:

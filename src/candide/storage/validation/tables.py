@@ -14,6 +14,7 @@ from ...kernels.kernels import single_threaded_blas
 from ...kernels.layouts import Array
 from ...kernels.scoring import PairTable
 from ...stacking.binning import ClippedCoordinates, ColumnBinning, MergedCodes, RankCoordinates, TableBinning
+from ...stacking.cell_regression import FOLDS, CellRegression
 from ...stacking.covariance import Covariance
 from ...stacking.dependence import OneDependence, TwoDependence
 from ...stacking.fourier_features import RandomFourierFeatures
@@ -77,6 +78,8 @@ def check_view(view: View, binning: TableBinning, n_classes: int) -> None:
         _check_two(view, binning, n_classes)
     elif isinstance(view, Covariance):
         _check_covariance(view, binning, n_classes)
+    elif isinstance(view, CellRegression):
+        _check_cells(view, binning, n_classes)
     else:
         assert isinstance(view, FourierRegression)
         _check_fourier(view, binning, n_classes)
@@ -185,6 +188,24 @@ def _check_ranks(ranks: RankCoordinates, binning: TableBinning) -> None:
     require(
         all(places.ndim == 1 and is_moderate(places) for places in ranks.quantiles), "a rank is not a moderate number"
     )
+
+
+def _check_cells(view: CellRegression, binning: TableBinning, n_classes: int) -> None:
+    cells, tables = view.cells, view.tables
+    places = [(column.column, column.is_number) for column in cells.columns]
+    require(
+        places == [(column.column, column.is_number) for column in binning.columns],
+        "the cells of a view are not of the columns of the table",
+    )
+    alike = (own.is_number or own.size == other.size for own, other in zip(cells.columns, binning.columns, strict=True))
+    require(all(alike), "the categories of a view are not those of the table")
+    for column in cells.columns:
+        _check_column(column, "number" if column.is_number else "category")
+    require(
+        tables.shape == (1 + FOLDS, int(view.offsets[-1]), n_classes),
+        "the corrections of cells have an unexpected shape",
+    )
+    require(is_moderate(tables), "a correction of a cell is not a moderate number")
 
 
 def _check_fourier(view: FourierRegression, binning: TableBinning, n_classes: int) -> None:
