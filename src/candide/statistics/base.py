@@ -21,7 +21,7 @@ class Budget(NamedTuple):
     size: int
     unit: Literal["bytes", "rows"] = "bytes"
 
-    def smaller(self, other: Budget) -> Budget:
+    def minimum(self, other: Budget) -> Budget:
         """Return the smaller budget; a number of rows, which a user asked for, goes before bytes."""
         return min(self, other, key=lambda budget: (budget.unit == "bytes", budget.size))
 

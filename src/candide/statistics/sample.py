@@ -104,7 +104,7 @@ class Sample:
 
     **Forgetting** leaves thresholds as they are until nothing of a class, or nothing at all, is left, because rows
     above them are gone: a sample may be smaller than that of the rows which are left. A row is forgotten with the
-    weight it has now. **Discounting** changes weights alone. Of two budgets the smaller one holds (``Budget.smaller``).
+    weight it has now. **Discounting** changes weights alone. Of two budgets the smaller one holds (``Budget.minimum``).
 
     Within a class the rows kept are those with the smallest hashes, so each stands for equally many rows of its class
     (``case_weight``). Rows of one group share the upper half of their hashes (``grouped``), so that a group is kept as
@@ -242,7 +242,7 @@ class Sample:
         return _within_budget(
             self.rows + other.rows,
             self.thresholds.lower(other.thresholds),
-            self.budget.smaller(other.budget),
+            self.budget.minimum(other.budget),
             self.entries.followed_by(other.entries),
             joined(self.data, other.data),
             self.grouped or other.grouped,
