@@ -108,7 +108,7 @@ class Scale(NamedTuple):
     place: int
     name: str
     cells: Array  # as a row holds them
-    labels: list[str] | None  # None: numbers, which speak for themselves
+    labels: list[str] | None  # None: the numbers are shown
     whole: bool = False  # numbers between which there are none
     dates: bool = False  # numbers that are days
 

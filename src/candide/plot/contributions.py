@@ -60,7 +60,7 @@ def waterfall(
     of, against = explanation.classes[first], explanation.classes[second]
     terms, bits = _steps(explanation.contributions(of, against, by=by or explanation.for_people), most)
     whole = explanation.log_odds(of, against)
-    with np.errstate(invalid="ignore"):  # what speaks infinitely for both
+    with np.errstate(invalid="ignore"):  # infinite contributions to both
         end = np.append(np.cumsum(bits), whole)
     begin, bits = np.append(np.concatenate([[0.0], end[:-2]]), 0.0), np.append(bits, whole)
     shown = Table({"term": np.array([*terms, "log-odds"], dtype=object), "bits": bits, "begin": begin, "end": end})

@@ -204,8 +204,8 @@ def _numbers(scale: Scale, cells: Cells | None) -> Floats:
     if low == high:
         low, high = low - 0.5, high + 0.5
     # Not beyond: kernels and bins go on there as at their ends.
-    room = 0.25 * float(inner[1] - inner[0]) or high - low
-    return np.linspace(max(low, float(inner[0]) - room), min(high, float(inner[1]) + room), _N_POINTS)
+    margin = 0.25 * float(inner[1] - inner[0]) or high - low
+    return np.linspace(max(low, float(inner[0]) - margin), min(high, float(inner[1]) + margin), _N_POINTS)
 
 
 def _histogram(cells: Cells, at: Floats, whole: Floats) -> Histogram:

@@ -38,7 +38,7 @@ def nomogram(
 
     Read the points of each cell off the scale on top, add them up, and find the sum at the bottom: the log-odds and the
     probability stand under it. A missing cell has the points that are written beside its column. Where the line of a
-    column turns, because both small and large values speak for the class, values on the way back stand below it.
+    column turns, because both small and large values favor the class, values on the way back stand below it.
 
     With two classes, or ``against`` another class, the sums are exactly the log-odds of the model. Without sums, each
     line is the effect of its column when all others are missing: for one class against all others, and for models whose

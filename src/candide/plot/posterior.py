@@ -103,8 +103,8 @@ def _range(belief: Parameter) -> Floats:
     low, high = (float(end) for end in belief.after.ppf([0.002, 0.998]))
     if belief.before is not None:
         first, last = (float(end) for end in belief.before.ppf([0.025, 0.975]))
-        room = 1.5 * (high - low)
-        low, high = min(low, max(first, low - room)), max(high, min(last, high + room))
+        margin = 1.5 * (high - low)
+        low, high = min(low, max(first, low - margin)), max(high, min(last, high + margin))
     ends = [value for value in belief.estimates.values() if np.isfinite(value)]
     low, high = min([low, *ends]), max([high, *ends])
     support = belief.after.support()

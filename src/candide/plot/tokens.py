@@ -24,9 +24,9 @@ _PER = 1_000
 def word_shift(model: Any, of: Any = None, against: Any = None, *, most: int = 24, ax: Axes | None = None) -> Display:
     """Plot the tokens that change the log-odds most between texts of two classes.
 
-    To the right, tokens that speak for ``of``: what one says, times how often texts of ``of`` hold it. To the left,
-    those that speak for ``against``, times how often its texts do. A rare word that says much and a frequent one that
-    says little may be as long.
+    To the right, tokens that favor ``of``: the contribution of the token to the log-odds, times its mean count in texts
+    of ``of``. To the left, those that favor ``against``, times their mean count in its texts. The bars of a rare token
+    with a large contribution and of a frequent one with a small contribution may have the same length.
 
     Parameters
     ----------
@@ -77,15 +77,15 @@ def _counts_beside(shown: TokenContrast) -> dict[str, Any]:
 
 def _shift_bars(ax: Axes, shown: Table) -> None:
     shift, places = shown["shift"], range(shown.n_rows)
-    ahead = shift > 0
+    is_positive = shift > 0
     ax.barh(
-        places, shift, color=np.where(ahead, style.FOR, style.AGAINST).tolist(),
-        hatch=["" if one else "//" for one in ahead], edgecolor="white", lw=0.5,
+        places, shift, color=np.where(is_positive, style.FOR, style.AGAINST).tolist(),
+        hatch=["" if one else "//" for one in is_positive], edgecolor="white", lw=0.5,
     )  # fmt: skip
     for i, token in enumerate(shown["token"].tolist()):
         ax.annotate(
-            style.name(token, 20), (0.0, i), (-4 if ahead[i] else 4, 0), textcoords="offset points", va="center",
-            ha="right" if ahead[i] else "left", fontsize="small",
+            style.name(token, 20), (0.0, i), (-4 if is_positive[i] else 4, 0), textcoords="offset points", va="center",
+            ha="right" if is_positive[i] else "left", fontsize="small",
         )  # fmt: skip
     ax.axvline(0.0, color=style.GREY, lw=0.8)
     wide = float(np.abs(shift).max())
