@@ -103,17 +103,24 @@ class Spec(ABC):
         """
         calibrate, order, alpha = self._calibration(), self._order(), self._alpha_choice()
         compute_loo = None if self.compute_loo is None else flag(self.compute_loo, "compute_loo")
-        bound = BoundSpec(self._family(schema), self._class_prior(), self._prior_in_score(), alpha, calibrate, order)
         kept = previous is not None and previous.state.sample is not None
         by_default = self.keeps_rows and compute_loo is not False
-        needed = bound.looks_back or bool(compute_loo) or kept
+        looks_back = calibrate is not None or order is not None or alpha == "loo"
+        needed = looks_back or bool(compute_loo) or kept
         n_rows = self._subsample()
         keeps = needed and previous is None if n_rows == 0 else needed or n_rows is not None or by_default
-        limit = self.sample_bytes
-        if alpha != "loo" and order is None and not (compute_loo or by_default):
-            limit = min(limit, _FEW_BYTES if self.reads_texts else _FEW_ROWS * 8 * schema.n_features)
-        budget = Budget(n_rows, "rows") if n_rows else Budget(limit)
-        return replace(bound, budget=budget if keeps else None, n_threads=self.n_threads)
+        budget = None
+        if keeps and n_rows:
+            budget = Budget(n_rows, "rows")
+        elif keeps:
+            limit = self.sample_bytes
+            if alpha != "loo" and order is None and not (compute_loo or by_default):
+                limit = min(limit, _FEW_BYTES if self.reads_texts else _FEW_ROWS * 8 * schema.n_features)
+            budget = Budget(limit)
+        return BoundSpec(
+            self._family(schema), self._class_prior(), self._prior_in_score(), alpha, calibrate, order,
+            budget=budget, n_threads=self.n_threads,
+        )  # fmt: skip
 
     def _subsample(self) -> int | None:
         """Return the number of training rows that a user wants to keep; None for "auto"."""
