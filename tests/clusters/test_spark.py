@@ -349,8 +349,8 @@ def test_train_from_files_of_a_cluster(spark: Any, tmp_path: Path) -> None:
 def test_train_from_a_table_by_its_name(spark: Any, tmp_path: Path) -> None:
     spread(spark, pd.DataFrame({"text": TEXTS, "label": KINDS})).createOrReplaceTempView("letters")
     ran = done("train", "spark:letters", "-o", tmp_path / "m.candide")
-    assert "text, modelled by TextNB('auto')" in ran.err
-    assert "2: spam 12, ham 12" in ran.err or "2: ham 12, spam 12" in ran.err
+    assert "model    TextNB()" in ran.err
+    assert "2: spam (12), ham (12)" in ran.err or "2: ham (12), spam (12)" in ran.err
 
 
 def test_train_from_csv_and_json(spark: Any, tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def cosine_features(angles: Floats) -> Floats:
     machines, nor in databases that a model is exported to.
 
     >>> angles = np.array([0.0, 1.0, -7.5, 100.0])
-    >>> bool(np.abs(cosines(angles.copy()) - np.cos(angles)).max() < 1e-13)
+    >>> bool(np.abs(cosine_features(angles.copy()) - np.cos(angles)).max() < 1e-13)
     True
     """
     angles *= 0.5 / np.pi

@@ -39,8 +39,8 @@ _FEW_VIEWS, _FEW_CLASSES = 64, 192
 _EVERY, _ENOUGH_ROWS = 8, 200
 # Steps that L-BFGS remembers: with the usual ten it takes twice as many iterations.
 _REMEMBERED = 30
-# Starts of L-BFGS, each where the last one ended, and the gain in log-loss below which there is no other.
-_STARTS, _NO_GAIN = 5, 1e-13
+# Further searches by L-BFGS, each from where the last one ended, and the gain in log-loss below which it is not used.
+_RESTARTS, _NO_GAIN = 4, 1e-12
 # Typical second derivative of the log-loss in a score, p (1 - p).
 _CURVATURE = 0.1
 # Scores of extreme values may be infinite and are clipped here.
@@ -309,19 +309,25 @@ def _least(
         return value, slope * unit
 
     bounds = [(0.0, None)] * n_weights + [(None, None)] * (len(start) - n_weights)
-    gain, slope = (1e-5, 1e-3) if nearly else (0.0, 1e-8)
+    gain, slope = (1e-5, 1e-3) if nearly else (1e-14, 1e-8)
     options = {"maxiter": _STEPS, "maxcor": _REMEMBERED, "ftol": gain, "gtol": slope}
-    point, value = start / unit, np.inf
-    for _ in range(1 if nearly else _STARTS):
-        found = minimize(measured, point, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        gained, point = value - found.fun, found.x
-        if not gained > _NO_GAIN:
-            break
-        # The search ends where rounding hides what steps gain. Counted from there it goes on.
+
+    def search(point: Floats) -> Floats:
+        return np.asarray(
+            minimize(measured, point, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x, dtype=np.float64
+        )
+
+    point = search(start / unit)
+    for _ in range(0 if nearly else _RESTARTS):
+        # A search ends where rounding hides what steps gain. Counted from there it goes on. Where that gains nothing,
+        # the first end stays: it depends less on rounding.
         measured(point)
         loss.base = loss.by_row
-        value = measured(point)[0]
-    return np.asarray(point * unit)
+        further = search(point)
+        if measured(point)[0] - measured(further)[0] <= _NO_GAIN:
+            break
+        point = further
+    return point * unit
 
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.

@@ -153,7 +153,7 @@ def model_of(content: Content, path: Any) -> Model:
     learned: dict[str, Any] = {name: parts.get(stored) for stored, name in _LEARNED.items()}
     model = Model(
         spec,
-        _schema(parts),
+        _schema(parts, path),
         Classifier(**learned),
         unlabeled=parts["unlabelled"],
         has_given_parameters=bool(parts["given"]),
@@ -163,13 +163,14 @@ def model_of(content: Content, path: Any) -> Model:
     return model
 
 
-def _schema(parts: Mapping[str, Any]) -> Schema:
+def _schema(parts: Mapping[str, Any], path: Any) -> Schema:
     roles = None if parts["roles"] is None else Roles(**parts["roles"])
     if parts["schema"] is None:
         return Schema(parts["n_features"], parts["feature_names"], roles)
     from ..specs.table_schema import TableSchema
 
-    return replace(TableSchema.of_parts(parts["schema"]), roles=roles)
+    with decoding_errors(f"{path} cannot be used"):
+        return replace(TableSchema.of_parts(parts["schema"]), roles=roles)
 
 
 def _check_parameters(model: Model, path: Any) -> None:

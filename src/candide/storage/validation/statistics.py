@@ -96,6 +96,8 @@ def check_moments(moments: Moments, n_classes: int, *, allow_infinite_scatter: b
         are_finite(moments.mean) and not (moments.scatter < 0).any(), "a mean is not finite, or a scatter is negative"
     )
     require(allow_infinite_scatter or are_finite(moments.scatter), "a scatter is not finite")
+    known = (moments.weight > 0) & np.isfinite(moments.scatter)
+    require(are_finite(moments.scatter[known] / moments.weight[known]), "a variance is not finite")
     return int(shape[1])
 
 
@@ -114,6 +116,8 @@ def check_block_moments(moments: BlockMoments, n_classes: int) -> int:
     sizes = np.abs(moments.mean).max(initial=0.0), np.sqrt(np.abs(moments.scatter).max(initial=0.0))
     require(max(sizes) <= MAX_WEIGHT, "a block contains numbers whose squares overflow")
     require(are_at_most(moments.weight, moments.rows), "a block has more weight than the rows")
+    known = moments.weight > 0
+    require(are_finite(moments.scatter[known] / moments.weight[known, None, None]), "a covariance is not finite")
     return int(n_columns)
 
 

@@ -257,6 +257,8 @@ def _check_features(features: RandomFourierFeatures, binning: TableBinning) -> i
 _FAMILIES = ("auto", *OPTIONS, "text", "ignore")
 # The mean of a column may exceed its largest number by this factor.
 _MAX_MEAN = 1e3
+# By which the means of numbers of at least 0 may fall below 0, as a share of the largest number.
+_ROUNDING_OF_MEANS = 1e-6
 _MAX_ALPHA = 1e100
 
 
@@ -324,10 +326,13 @@ def _check_parts(statistics: TableStatistics, kinds: tuple[Kind, ...], n_classes
 
 def _check_means(statistics: TableStatistics) -> None:
     """Check that means are about as large as the numbers of a column, apart from rounding when rows are forgotten."""
-    for j, mean in enumerate(np.abs(statistics.moments.mean).max(axis=0, initial=0.0).tolist()):
+    for j, means in enumerate(statistics.moments.mean.T):
         cells = statistics.grid.column(j)
         largest = max(np.abs(cells.low).max(initial=0.0), np.abs(cells.high).max(initial=0.0), 1.0)
-        require(mean / largest <= _MAX_MEAN, "the mean of a column is far outside the range of its numbers")
+        too_large = np.abs(means).max(initial=0.0) / largest > _MAX_MEAN
+        is_count = cells.low.min(initial=0.0) >= 0.0
+        negative = is_count and means.min(initial=0.0) < -_ROUNDING_OF_MEANS * largest
+        require(not (too_large or negative), "the mean of a column is far outside the range of its numbers")
 
 
 def _check_blocks(family: TableFamily, statistics: TableStatistics, n_classes: int) -> None:
