@@ -56,6 +56,7 @@ def test_learned_and_forgotten(model: NaiveBayes) -> None:
     assert_same(model, changed.forget(more, labels).refit())
 
 
+@pytest.mark.dask
 def test_partitions(model: NaiveBayes) -> None:
     frame = dd.from_pandas(X.assign(label=Y), npartitions=3)
     assert_same(model, NaiveBayes().fit(frame, "label"))
