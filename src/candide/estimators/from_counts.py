@@ -291,7 +291,7 @@ def _read_tables(tables: Any, read: Callable[[Any, str], Floats]) -> list[Floats
 
 
 def _in_slots(rows: Floats, tables: list[Floats], categories: Any) -> tuple[CategoryCounts, list[Array]]:
-    """Values that nobody saw keep their slot: that they are possible was said."""
+    """Declared values that do not occur in training keep their slot."""
     if categories is None:
         codes = [np.arange(table.shape[1]) for table in tables]
         return CategoryCounts(rows, tuple(codes), np.hstack(tables)), codes
