@@ -1,4 +1,5 @@
 #include "../core/dependence.hpp"
+#include "../core/grid_cells.hpp"
 
 #include <algorithm>
 
@@ -65,6 +66,42 @@ Owned owned_of(const Positions& classes, const Doubles& weight, std::size_t n_ro
     check_groups(n_rows, classes, weight, n_classes);
     return {classes.data(), weight.data()};
 }
+
+using Words = nb::ndarray<const std::uint32_t, nb::c_contig, nb::device::cpu>;
+
+GridWords grid_words(const Words& array) {
+    const auto [n_grids, n_slots] = shape_of(array, "words");
+    return {array.data(), n_grids, n_slots};
+}
+
+// candide.kernels.scoring.GridCells
+struct GridArrays {
+    Words keys;
+    Positions starts;
+    nb::ndarray<const float, nb::c_contig, nb::device::cpu> weights;
+
+    explicit GridArrays(nb::handle source)
+        : keys(field<Words, "keys">(source)),
+          starts(field<Positions, "starts">(source)),
+          weights(field<decltype(weights), "weights">(source)) {}
+
+    GridWeights checked() const {
+        require(keys.ndim() == 1, "keys must be one-dimensional");
+        const auto [n_keys, n_classes] = shape_of(weights, "weights");
+        check_length(keys, n_keys, "keys");
+        require(starts.ndim() == 1 && starts.shape(0) > 1, "starts must have the ends of at least one bucket");
+        const std::size_t n_buckets = starts.shape(0) - 1;
+        require((n_buckets & (n_buckets - 1)) == 0, "the number of buckets must be a power of two");
+        int shift = 32;
+        for (std::size_t n = n_buckets; n > 1; n /= 2) --shift;
+        require(shift >= 0, "there are more buckets than keys of 32 bits");
+        const std::int32_t* at = starts.data();
+        require(
+            at[0] == 0 && static_cast<std::size_t>(at[n_buckets]) == n_keys && std::is_sorted(at, at + n_buckets + 1),
+            "starts must ascend from 0 to the number of keys");
+        return {keys.data(), at, shift, weights.data(), n_classes};
+    }
+};
 
 }  // namespace
 
@@ -143,6 +180,31 @@ void bind_dependence(nb::module_& module) {
         },
         exact("parents"), exact("slots"), exact("classes"), exact("weight"), nb::arg("table"), nb::arg("strength"),
         nb::arg("back_strength"), nb::arg("n_threads"), exact("scores"));
+
+    module.def(
+        "grid_keys",
+        [](Positions slots, Words words, int n_threads,
+           nb::ndarray<std::uint32_t, nb::c_contig, nb::device::cpu> keys) {
+            const GridWords grids = grid_words(words);
+            const Places places = places_of(slots, grids.n_slots, "slots");
+            check_shape(keys, {places.n_rows, grids.n_grids}, "keys");
+            const Unlocked released;
+            grid_keys(places, grids, n_threads, keys.data());
+        },
+        exact("slots"), exact("words"), nb::arg("n_threads"), exact("keys"));
+
+    module.def(
+        "grid_scores",
+        [](Positions slots, Words words, nb::object cells, int n_threads, Output scores) {
+            const GridWords grids = grid_words(words);
+            const Places places = places_of(slots, grids.n_slots, "slots");
+            const GridArrays arrays(cells);
+            const GridWeights weights = arrays.checked();
+            check_shape(scores, {places.n_rows, weights.n_classes}, "scores");
+            const Unlocked released;
+            grid_scores(places, grids, weights, n_threads, scores.data());
+        },
+        exact("slots"), exact("words"), nb::arg("cells"), nb::arg("n_threads"), exact("scores"));
 }
 
 }  // namespace candide

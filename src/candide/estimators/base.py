@@ -303,7 +303,7 @@ class BaseNB(ModelEstimator):
 
         return "".join(dump_lines(self._for_file(), rows=sample))
 
-    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, *, approximate: bool = False) -> Any:
         """Return the model as an ONNX graph, for onnxruntime and others (``pip install 'candide[onnx]'``).
 
         Its outputs are ``label`` and ``probabilities``, ``(n_rows,)`` and ``(n_rows, n_classes)``, those of ``predict``
@@ -316,6 +316,8 @@ class BaseNB(ModelEstimator):
         ----------
         path : str or Path, optional
             Where to write the graph.
+        approximate : bool, default False
+            As in ``to_sql``.
 
         Returns
         -------
@@ -334,7 +336,8 @@ class BaseNB(ModelEstimator):
         from ..export.onnx import to_onnx
 
         model = self._fitted()
-        return to_onnx(model.classifier, model.column_names(), self._given_names(), path)
+        classifier = model.classifier.for_export(approximate=approximate)
+        return to_onnx(classifier, model.column_names(), self._given_names(), path)
 
     def to_sklearn(self) -> Any:
         """Return a fitted scikit-learn estimator with the same counts and predictions.
@@ -356,8 +359,9 @@ class BaseNB(ModelEstimator):
         return to_sklearn(model.classifier, model.spec.name, self._given_names())
 
     def to_sql(
-        self, dialect: str = "duckdb", table: str = "rows", *, keep: bool | Sequence[str] = True, proba: bool = True
-    ) -> str:
+        self, dialect: str = "duckdb", table: str = "rows", *, keep: bool | Sequence[str] = True, proba: bool = True,
+        approximate: bool = False,
+    ) -> str:  # fmt: skip
         """Return a query that scores a table in a database, with the results of ``predict`` and ``predict_proba``.
 
         Parameters
@@ -374,6 +378,9 @@ class BaseNB(ModelEstimator):
             only, not of views and queries: name them.
         proba : bool, default True
             Whether there are probabilities beside the prediction.
+        approximate : bool, default False
+            Whether a ``NaiveBayes`` with random grids of columns (``refine``), which no query can express, is exported
+            without them. A warning tells by how much that raises the log-loss.
 
         Returns
         -------
@@ -394,7 +401,8 @@ class BaseNB(ModelEstimator):
 
         model = self._fitted()
         columns = model.spec.table_columns(model.schema)
-        return to_sql(model.classifier, *columns, dialect=dialect, table=table, keep=keep, proba=proba)
+        classifier = model.classifier.for_export(approximate=approximate)
+        return to_sql(classifier, *columns, dialect=dialect, table=table, keep=keep, proba=proba)
 
     def _for_file(self) -> Model:
         """Return the model for a file; if that needed a refit, the estimator has it too."""

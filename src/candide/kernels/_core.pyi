@@ -3,7 +3,7 @@
 from typing import Any
 
 from .layouts import Array, Dense, Floats, Positions, Sparse
-from .scoring import PairTable, TripleTable
+from .scoring import GridCells, PairTable, TripleTable
 from .tables import FactoredTable, LinearTerms, LogSums, NormalTable, SmoothedCounts, StudentTable
 from .token_bins import TokenBins
 from .tokenizer import TokenizerConfig
@@ -196,6 +196,8 @@ def joint_counts(
     parents: Positions, slots: Positions, classes: Positions, weight: Floats | None, n_threads: int, joint: Floats
 ) -> None: ...
 def joint_scores(parents: Positions, slots: Positions, table: Floats, n_threads: int, scores: Floats) -> None: ...
+def grid_keys(slots: Positions, words: Array, n_threads: int, keys: Array) -> None: ...
+def grid_scores(slots: Positions, words: Array, cells: GridCells, n_threads: int, scores: Floats) -> None: ...
 def own_pair_scores(
     slots: Positions,
     classes: Positions,

@@ -281,6 +281,21 @@ def _stored_triples(singles: PairTable, columns: Positions, joint: Array) -> Tri
     return TripleTable(singles, columns, joint.astype(np.float64, copy=False))
 
 
+class GridCells(NamedTuple):
+    """Weights of the cells of random grids, by the keys of cells."""
+
+    keys: Array  # uint32 (cells,), ascending
+    starts: Positions  # (buckets + 1,) where the keys with the same highest bits begin; a power of two of buckets
+    weights: Array  # float32 (cells, classes)
+
+    @classmethod
+    def of(cls, keys: Array, weights: Array) -> GridCells:
+        """Make buckets of about one key each."""
+        bits = min(24, max(0, len(keys).bit_length() - 1))
+        first = np.arange((1 << bits) + 1, dtype=np.uint64) << np.uint64(32 - bits)
+        return cls(keys, np.searchsorted(keys, first).astype(np.int32), weights)
+
+
 def padded_classes(n_classes: int) -> int:
     """Return the number of classes of a table of joint scores, padded with zeros to whole vectors."""
     return 2 if n_classes <= 2 else -(-n_classes // 4) * 4
@@ -309,6 +324,18 @@ class DependenceKernels:
         """Return log Σ over parents exp Σ over slots of ``table``, (parents, slots, ``padded_classes``)."""
         scores = np.empty((len(slots), n_classes))
         _core.joint_scores(parents, slots, table, self.n_threads, scores)
+        return scores
+
+    def grid_keys(self, slots: Positions, words: Array) -> Array:
+        """Return the key of each row's cell in each grid, ``(rows, grids)``: the sum of the words of its slots."""
+        keys = np.empty((len(slots), len(words)), dtype=np.uint32)
+        _core.grid_keys(slots, words, self.n_threads, keys)
+        return keys
+
+    def grid_scores(self, slots: Positions, words: Array, cells: GridCells) -> Floats:
+        """Return the sums of the weights of each row's cells, ``(rows, classes)``; unknown cells add 0."""
+        scores = np.empty((len(slots), cells.weights.shape[1]))
+        _core.grid_scores(slots, words, cells, self.n_threads, scores)
         return scores
 
     def own_pair_scores(

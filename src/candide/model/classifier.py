@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from ..data.index import Index
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, warn
 from ..families import Family
 from ..families.base import is_table
 from ..kernels import Kernels
@@ -326,6 +326,21 @@ class Classifier:
         )
         state = replace(self.state, statistics=self.statistics, sample=None)
         return Classifier(self.bound_spec, state, fitted, made, names, self.importance)
+
+    def for_export(self, *, approximate: bool) -> Classifier:
+        """Return the model that SQL and ONNX can express: without a regression on grids if it may be approximate."""
+        fitted = self.fitted
+        views: Any = None if fitted is None else fitted.views
+        if fitted is None or getattr(views, "weights_without_grids", None) is None:
+            return self
+        loss = f"raises the log-loss of left-out rows by {views.loss_without_grids:.4f}"
+        if not approximate:
+            raise ParameterError(
+                "this model uses random grids of columns, which SQL and ONNX cannot express; pass approximate=True to "
+                f"export the model without them, which {loss}, or fit it with refine=False"
+            )
+        warn(f"the export leaves out the random grids of columns, which {loss}")
+        return Classifier(self.bound_spec, self.state, replace(fitted, views=views.without_grids()))
 
     def resolved(self, *, compute_loo: bool) -> Classifier:
         """With all that looks at rows again made already; after changes the report, slow as a refit, waits."""

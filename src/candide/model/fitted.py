@@ -172,7 +172,10 @@ def _stacked(
     else:
         from ..stacking.stacked_views import fit_stacked_views
 
-        stacked, scores, rows = fit_stacked_views(model.likelihood, seen, model.bound_spec.order or 0, kernels)
+        bound_spec = model.bound_spec
+        stacked, scores, rows = fit_stacked_views(
+            model.likelihood, seen, bound_spec.order or 0, bound_spec.refine, kernels
+        )
         views = _with_bounds(stacked, model.state)
     if len(rows) < len(seen.case_weight):
         seen = seen.take(rows, seen.multiplicity[rows])

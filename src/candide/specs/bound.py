@@ -24,7 +24,8 @@ class BoundSpec:
     alpha: Literal["evidence", "loo"] | None = None  # how the pseudo-count is chosen; None: it is the family's
     calibrate: str | None = None
     order: int | None = None  # stacking: on how many other columns a column may depend in a view; None: no stacking
-    refine: bool = False  # a logistic regression is fitted on top of the stacked views
+    # A regression is fitted to many rows: of texts on top of the stacked views, of tables as one more of them.
+    refine: bool | Literal["auto"] = False  # "auto": if it pays
     budget: Budget | None = None  # of the training rows that are kept; None: none are
     target: Floats | None = None  # p(class) where the model is used, if it is not that of the training rows
     n_threads: int | None = None  # None: all cores

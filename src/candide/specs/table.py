@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..families.table import TableFamily
 from ..kernels.layouts import Array
 from ..statistics.table import join_kinds
 from .base import Previous, Spec
+from .bound import BoundSpec
 from .parameters import choice, number
 from .schema import Schema
 from .table_schema import TableSchema
@@ -38,6 +39,7 @@ class TableSpec(Spec):
     stacking: str | None = "auto"
     calibrate: Any = "auto"
     order: Any = "auto"
+    refine: Any = "auto"
     missing: str = "auto"
     unseen: str = "ignore"
     absent: str = "error"
@@ -74,8 +76,22 @@ class TableSpec(Spec):
             return None
         return 2 if self.order == "auto" else int(self.order)
 
+    def bind(self, schema: Schema, previous: Previous | None = None) -> BoundSpec:
+        bound = super().bind(schema, previous)
+        return replace(bound, refine=self._refine(bound.order))
+
+    def _refine(self, order: int | None) -> bool | Literal["auto"]:
+        if self.refine not in ("auto", True, False):
+            raise ParameterError(f"refine is {self.refine!r}; it must be 'auto', True or False")
+        if order == 2:
+            return "auto" if self.refine == "auto" else bool(self.refine)
+        if self.refine is True:
+            raise ParameterError("refine=True needs stacking='auto' and order='auto' or 2; pass them, or refine='auto'")
+        return False
+
     def check_other_parameters(self) -> None:
         super().check_other_parameters()
+        self._refine(self._order())
         self._absent()
         check_declared(self.schema)
 

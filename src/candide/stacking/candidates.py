@@ -95,6 +95,11 @@ def doubt(scores: Floats, classes: Array, weight: Floats) -> float:
     return 1.0 + _DOUBTFUL / max(gained(scores, classes, weight) * float(weight.sum()), _LEAST_GAIN)
 
 
+def information(likelihood: TableLikelihood) -> Floats:
+    """Return the gain of each column over the class shares in log-loss per row, left out."""
+    return np.asarray(gain(likelihood.statistics.rows, _losses(likelihood)))
+
+
 def _losses(likelihood: TableLikelihood) -> Floats:
     """Return the left-out log-loss of each column."""
     choices = likelihood.family.choices

@@ -122,13 +122,8 @@ def with_refitted_cells(
     binned = stacked.binning.transform(training.batch.data, kernels)
     before = log_softmax(stacked.fit_weights(scores, training, by_class=False).combine(scores))
     view = fit_cell_regression(*made, binned, classes, weight, before, kernels)
-    wider, place = stacked.with_view(view, RIDGE), stacked.n_single + 1 + len(stacked.views)
-    more = np.insert(scores, place, view.left_out(binned, classes, weight, kernels), axis=0)
-    after = log_softmax(wider.fit_weights(more, training, by_class=False).combine(more))
-    gain = (after - before)[np.arange(len(classes)), classes]
-    mean = float(np.average(gain, weights=weight))
-    error = np.sqrt(float((weight**2 / training.multiplicity) @ (gain - mean) ** 2)) / float(weight.sum())
-    return (wider, more) if mean > error else (stacked, scores)
+    left_out = view.left_out(binned, classes, weight, kernels)
+    return stacked.with_view_if_better(view, RIDGE, left_out, scores, training, before) or (stacked, scores)
 
 
 def make_cells(

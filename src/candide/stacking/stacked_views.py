@@ -19,11 +19,14 @@ from ..kernels.layouts import Array, Floats, chunks
 from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from .binning import TableBinning
-from .candidates import doubt, gained, make_views
+from .calibration import log_softmax
+from .candidates import doubt, gained, information, make_views
 from .cell_regression import CellRegression, with_refitted_cells
 from .covariance import Covariance
 from .dependence import UpdatedCounts
 from .fourier_regression import FourierRegression
+from .grid_regression import LEAST_ROWS, fit_grid_regression
+from .grid_regression import RIDGE as GRID_RIDGE
 from .token_views import TextColumnView
 from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
 from .views import LabeledRows, View
@@ -56,6 +59,9 @@ class StackedViews:
     # that holds a part of the rows represents all. None: unknown, so that the views cannot be updated.
     hash_bound: Hashes | None = None
     scale: Floats | None = None
+    # Weights without the regression on grids, for exports that cannot express it, and the log-loss that they add.
+    weights_without_grids: StackingWeights | None = None
+    loss_without_grids: float = 0.0
 
     def updated(self, rows: Sample, data: Any, sign: float, kernels: Kernels) -> StackedViews | None:
         """Return the views with rows, ``data``, added (``sign`` is 1.0) or removed (-1.0); None if impossible."""
@@ -82,9 +88,40 @@ class StackedViews:
         whole = (view.whole if isinstance(view, UpdatedCounts) else view for view in self.views)
         return replace(self, views=tuple(whole))
 
-    def with_view(self, view: View, ridge: float) -> StackedViews:
-        """Return the views with one more of several columns, the last of them. Weights are to be fitted again."""
-        return replace(self, views=(*self.views, view), ridge=np.insert(self.ridge, self._n_past, ridge))
+    def with_view_if_better(
+        self, view: View, ridge: float, left_out: Floats, scores: Floats, training: TrainingRows, before: Floats,
+        *, always: bool = False,
+    ) -> tuple[StackedViews, Floats] | None:  # fmt: skip
+        """Return the views with one more of several columns, and the left-out scores of all; None if it does not pay.
+
+        It pays if the log-loss of left-out rows, by weights that all classes share, falls by more than its standard
+        error.
+
+        Parameters
+        ----------
+        view : View
+            It becomes the last view of several columns. Weights are to be fitted again.
+        ridge : float
+            The ridge of its weight.
+        left_out : array of shape (rows, classes)
+            Its left-out scores of the training rows.
+        scores : array of shape (views, rows, classes)
+            Those of the other views.
+        before : array of shape (rows, classes)
+            Their left-out log posteriors, by weights that all classes share.
+        always : bool, default False
+            Whether it is added even if it does not pay.
+        """
+        wider = replace(self, views=(*self.views, view), ridge=np.insert(self.ridge, self._n_past, ridge))
+        more = np.insert(scores, self._n_past, left_out, axis=0)
+        if always:
+            return wider, more
+        after = log_softmax(wider.fit_weights(more, training, by_class=False).combine(more))
+        classes, weight = training.batch.classes, training.case_weight / mean_row_weight(training)
+        gain = (after - before)[np.arange(len(classes)), classes]
+        mean = float(np.average(gain, weights=weight))
+        error = np.sqrt(float((weight**2 / training.multiplicity) @ (gain - mean) ** 2)) / float(weight.sum())
+        return (wider, more) if mean > error else None
 
     @property
     def names(self) -> list[str]:
@@ -113,7 +150,18 @@ class StackedViews:
         texts = tuple(self.texts[i - self._n_past] for i in kept if i >= self._n_past)
         partial = None if self.partial is None else self.partial.take(kept)
         weights = self.weights.take(kept)
-        return replace(self, views=views, texts=texts, ridge=self.ridge[kept], weights=weights, partial=partial)
+        without = None if self.weights_without_grids is None else self.weights_without_grids.take(kept)
+        return replace(
+            self, views=views, texts=texts, ridge=self.ridge[kept], weights=weights, partial=partial,
+            weights_without_grids=without,
+        )  # fmt: skip
+
+    def without_grids(self) -> StackedViews:
+        """Return the views without the regression on grids, with the weights that were fitted without it."""
+        if self.weights_without_grids is None:
+            return self
+        views = replace(self, weights=self.weights_without_grids, weights_without_grids=None, partial=None)
+        return views.without_unused()
 
     def is_used(self, view: int) -> bool:
         """Whether a view has a nonzero weight for some rows."""
@@ -328,9 +376,13 @@ class StackedViews:
         return [text.bin_scores(likelihood, training, kernels) for text in self.texts]
 
     def fitted(
-        self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels
+        self, likelihood: TableLikelihood, everything: TrainingRows, refine: bool | str, kernels: Kernels
     ) -> tuple[StackedViews, Floats]:
-        """Fit the weights; return the views with them, and the out-of-sample scores they were fitted on."""
+        """Fit the weights; return the views with them, and the out-of-sample scores they were fitted on.
+
+        ``everything``: all training rows that were kept, of which some are enough for weights.
+        """
+        training = self.fitted_rows(everything)
         bin_scores = self._heard(likelihood, training, kernels)
         scores = self._judged(likelihood, training, bin_scores, kernels)
         alone = (gained(own, training.batch.classes, training.case_weight) for own in scores[self._n_past :])
@@ -338,7 +390,51 @@ class StackedViews:
         known = tuple(replace(text, gain=gain) for text, gain in zip(texts, alone, strict=True))
         stacked = replace(self, texts=known)
         stacked, scores = with_refitted_cells(stacked, likelihood, training, scores, kernels)
+        if refine:
+            stacked, scores = stacked._with_grids(likelihood, everything, training, scores, refine is True, kernels)
         return stacked.fit_weights(scores, training), scores
+
+    def _with_grids(
+        self, likelihood: TableLikelihood, everything: TrainingRows, training: TrainingRows, scores: Floats,
+        always: bool, kernels: Kernels,
+    ) -> tuple[StackedViews, Floats]:  # fmt: skip
+        """Return the views with a regression on grids, and its left-out scores among those of all views, if it pays.
+
+        Rows that are left out in blocks have no folds by hash: then the views stay as they are.
+        """
+        n_rows = int(everything.multiplicity.sum())
+        if n_rows < LEAST_ROWS or everything.blocks is not None or not self.views:
+            return self, scores
+        plain = self.fit_weights(scores, training, by_class=False)
+        before = log_softmax(plain.combine(scores))
+        view = fit_grid_regression(
+            self.binning, information(likelihood), self._cases(everything, kernels), before,
+            self.subsample(everything), kernels, always=always,
+        )  # fmt: skip
+        if view is None:
+            return self, scores
+        some = self._cases(training, kernels)
+        left_out = view.left_out(some.binned, some.classes, some.case_weight, kernels)
+        found = self.with_view_if_better(view, GRID_RIDGE, left_out, scores, training, before, always=always)
+        if found is None:
+            return self, scores
+        wider, more = found
+        place = self._n_past
+        inserted = {
+            name: np.insert(getattr(plain.weights, name), place, blank, axis=0)
+            for name, blank in (("scale", 1.0), ("limit", 0.0), ("weight", 0.0))
+        }
+        after = log_softmax(wider.fit_weights(more, training, by_class=False).combine(more))
+        own = np.arange(len(some.classes)), some.classes
+        loss = float(np.average((after - before)[own], weights=some.case_weight))
+        return replace(
+            wider, weights_without_grids=replace(plain.weights, **inserted), loss_without_grids=max(loss, 0.0)
+        ), more
+
+    def _cases(self, training: TrainingRows, kernels: Kernels) -> LabeledRows:
+        weight = training.case_weight / mean_row_weight(training)
+        binned = self.binning.transform(training.batch.data, kernels)
+        return LabeledRows(binned, training.batch.classes, weight, weight / training.multiplicity)
 
     def with_partial_weights(
         self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels
@@ -404,8 +500,8 @@ class StackedViews:
 
 
 def fit_stacked_views(
-    likelihood: TableLikelihood, training: TrainingRows, order: int, kernels: Kernels
+    likelihood: TableLikelihood, training: TrainingRows, order: int, refine: bool | str, kernels: Kernels
 ) -> tuple[StackedViews, Floats, Array]:
     """Fit views and weights; also return the out-of-sample scores that weights were fitted on, and of which rows."""
     stacked = make_views(likelihood, training, order, kernels)
-    return *stacked.fitted(likelihood, stacked.fitted_rows(training), kernels), stacked.subsample(training)
+    return *stacked.fitted(likelihood, training, refine, kernels), stacked.subsample(training)

@@ -88,6 +88,7 @@ CLASSES = {
     "cosines": "candide.stacking.fourier_features:RandomFourierFeatures",
     "inputs": "candide.stacking.fourier_features:Inputs",
     "cell regression": "candide.stacking.cell_regression:CellRegression",
+    "grid regression": "candide.stacking.grid_regression:GridRegression",
     "text view": "candide.stacking.token_views:TextColumnView",
     "text blended": "candide.stacking.token_views:StackedTokenViews",
     "band name": "candide.families.text_likelihood:TokenBinName",

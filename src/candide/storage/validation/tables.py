@@ -19,6 +19,7 @@ from ...stacking.covariance import Covariance
 from ...stacking.dependence import OneDependence, TwoDependence
 from ...stacking.fourier_features import RandomFourierFeatures
 from ...stacking.fourier_regression import FourierRegression
+from ...stacking.grid_regression import GridRegression
 from ...stacking.stacked_views import StackedViews
 from ...stacking.token_views import TextColumnView
 from ...stacking.views import View
@@ -80,6 +81,8 @@ def check_view(view: View, binning: TableBinning, n_classes: int) -> None:
         _check_covariance(view, binning, n_classes)
     elif isinstance(view, CellRegression):
         _check_cells(view, binning, n_classes)
+    elif isinstance(view, GridRegression):
+        _check_grids(view, binning, n_classes)
     else:
         assert isinstance(view, FourierRegression)
         _check_fourier(view, binning, n_classes)
@@ -206,6 +209,28 @@ def _check_cells(view: CellRegression, binning: TableBinning, n_classes: int) ->
         "the corrections of cells have an unexpected shape",
     )
     require(is_moderate(tables), "a correction of a cell is not a moderate number")
+
+
+def _check_grids(view: GridRegression, binning: TableBinning, n_classes: int) -> None:
+    require(_are_ascending_positions(view.columns, len(binning.columns)), "grids refer to a column that does not exist")
+    sizes = binning.sizes[view.columns] + _EXTRA_CODES
+    require(bool(np.array_equal(view.sizes, sizes)), "the slots of grids are not the codes of the columns")
+    require(
+        view.coarse.dtype == np.uint8 and view.coarse.ndim == 2 and view.coarse.shape[1] == int(sizes.sum()),
+        "the ranges of grids have an unexpected shape",
+    )
+    for keys, kind in ((view.keys, np.uint32), (view.rows, np.uint64)):
+        require(keys.dtype == kind and keys.ndim == 1 and is_ascending(keys), "keys of grids do not ascend")
+    for keys, numbers in ((view.keys, view.weights), (view.rows, view.row_scores)):
+        require(
+            numbers.dtype == np.float32 and numbers.shape == (len(keys), n_classes),
+            "the weights of grids have an unexpected shape",
+        )
+        require(is_moderate(numbers), "a weight of a grid is not a moderate number")
+    require(bool(np.array_equal(view.merged.columns, view.columns)), "the additive part of grids is of other columns")
+    n_slots = _check_merged(view.merged, binning)
+    require(view.additive.shape == (n_slots, n_classes), "the additive part of grids has an unexpected shape")
+    require(is_moderate(view.additive), "the additive part of grids is not moderate")
 
 
 def _check_fourier(view: FourierRegression, binning: TableBinning, n_classes: int) -> None:
@@ -363,6 +388,9 @@ def check_stacked_views(views: StackedViews, family: TableFamily, statistics: Ta
     for text in views.texts:
         _check_text_view(text, family, statistics)
     check_weights(views.weights, views.n_views, n_classes)
+    if views.weights_without_grids is not None:
+        check_weights(views.weights_without_grids, views.n_views, n_classes)
+    require(bool(0 <= views.loss_without_grids < np.inf), "the log-loss that grids lower is not a number")
     if views.partial is not None:
         for weight in (views.partial.near, views.partial.far):
             check_weights(replace(views.weights, weight=weight), views.n_views, n_classes)

@@ -1,0 +1,353 @@
+"""Ridge regression on the cells of random grids: interactions of many columns, for tables of thousands of rows.
+
+A grid takes a random subset of the columns, cuts those of numbers into ranges of a random width and shift, and keeps
+categories. A row falls into one cell of each grid. With X the indicators of cells, divided by the root of the number of
+grids, and Y the indicators of the classes less the shares of the classes,
+
+    weights = (Xᵀ X + ridge)⁻¹ Xᵀ Y,
+
+by conjugate gradients. Cells that hold a single row have no weight. Scores of training rows are by weights that were
+fitted without the fold of the row, and a row's fold is a function of its hash, so equal rows are left out together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels import Kernels
+from ..kernels.counting import Hashes, mix64
+from ..kernels.kernels import single_threaded_blas
+from ..kernels.layouts import Array, Floats, Positions
+from ..kernels.scoring import GridCells
+from ..lazy_dataclass import dataclass
+from .binning import ColumnBinning, MergedCodes, TableBinning, merge_codes
+from .calibration import log_softmax
+from .cell_regression import FOLDS, folds_of
+from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions
+from .weights import fit_weights
+
+# Rows that are fitted on, at least and at most; and columns, those with the most information about the class.
+LEAST_ROWS, _MOST_ROWS = 4_000, 100_000
+_MOST_COLUMNS = 64
+_GRIDS = 120
+# The share of the columns that a grid takes, besides the one with the most information.
+_SHARE_TAKEN = 0.65
+_RIDGE = 0.1
+_STEPS = 20
+# The settings are compared on some of the rows, after fewer steps, by a fold that is held out. With fewer grids, finer
+# ones would seem better.
+_TRIAL_ROWS, _TRIAL_STEPS = 10_000, 10
+# The share of the log-loss that must be gained there: a smaller gain is not worth the time.
+_LEAST_GAIN = 0.01
+# Categories of a column that have cells of their own.
+_LEVELS = 60
+# The ratio of the range to the standard deviation of a uniform distribution: ranks and values share one unit.
+_UNIFORM = 3.46
+# The additive part: bins of a column, rows that it is fitted on at most, and the ridge in rows.
+_BINS, _ADDITIVE_ROWS, _ADDITIVE_RIDGE = 10, 20_000, 20.0
+# The ridge of its stacking weights.
+RIDGE = 4.0
+NAME = "random grids of columns"
+
+
+class GridSetting(NamedTuple):
+    """Mean width of the ranges, in standard deviations, and how much finer columns are cut that tell more.
+
+    The width of a column is divided by ``least + slope · information``, in parts of the largest.
+    """
+
+    width: float
+    least: float
+    slope: float
+
+
+_SETTINGS = GridSetting(1.5, 1.0, 0.0), GridSetting(0.6, 0.4, 2.6)
+
+
+@dataclass(frozen=True)
+class GridRegression(FieldsOnlyPickle):
+    """Weights of the cells of random grids, and the left-out scores of the rows they were fitted on.
+
+    A row that lacks a column has scores of 0. Weights are estimates like stacking weights: rows that are learned or
+    forgotten change them when they are fitted again; what was stored of a forgotten row is removed at once.
+    """
+
+    name: str
+    columns: Array  # among those of the codes
+    coarse: Array  # uint8 (grids, slots): the range or category of each code; 0 where a grid does not take the column
+    keys: Array  # uint32 (cells,), ascending
+    weights: Array  # float32 (cells, classes)
+    rows: Hashes  # ascending hashes of the rows it was fitted on
+    row_scores: Array  # float32 (rows, classes), by weights without the fold of the row
+    merged: MergedCodes  # codes of the additive part
+    additive: Floats  # (slots of merged, classes)
+    sizes: Array  # codes of each column, missing and unseen included
+
+    @cached_property
+    def words(self) -> Array:
+        """The words that add up to the keys of cells, uint32 ``(grids, slots)``."""
+        return _words(self.coarse, self.sizes)
+
+    @cached_property
+    def cells(self) -> GridCells:
+        return GridCells.of(self.keys, self.weights)
+
+    def scores(self, binned: BinnedRows, kernels: Kernels) -> Floats:
+        given = self._is_complete(binned)
+        if given.all():
+            return kernels.grid_scores(_slots(binned.codes, self.columns, self.sizes), self.words, self.cells)
+        out = np.zeros((len(given), self.weights.shape[1]))
+        if given.any():
+            out[given] = self.scores(binned.take(given), kernels)
+        return out
+
+    def _is_complete(self, binned: BinnedRows) -> Array:
+        """Return which rows have all columns of the grids."""
+        return np.asarray(binned.codes[:, self.columns].min(axis=1, initial=0) >= 0)
+
+    def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
+        """Score rows by weights without their fold; rows that were not fitted on, by the weights of all rows."""
+        out = self.scores(binned, kernels)
+        if len(self.rows):
+            hashes = binned.hashes()
+            place = np.minimum(np.searchsorted(self.rows, hashes), len(self.rows) - 1)
+            known = (self.rows[place] == hashes) & (weight > 0) & self._is_complete(binned)
+            out[known] = self.row_scores[place[known]]
+        return out
+
+    def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
+        score, slots = self.scores(binned, kernels)[0], self.merged.slots(binned.codes)[0]
+        terms = np.where(slots.min(initial=0) < 0, 0.0, self.additive[slots])
+        return ViewContributions(self.merged.columns, terms, score - terms.sum(axis=0))
+
+    def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> View:
+        if sign > 0:
+            return self
+        kept = ~np.isin(self.rows, cases.binned.hashes())
+        return self if kept.all() else replace(self, rows=self.rows[kept], row_scores=self.row_scores[kept])
+
+
+def _slots(codes: Positions, columns: Array, sizes: Array) -> Positions:
+    """Return the codes of some columns, numbered consecutively, ``(rows, columns)``."""
+    return np.ascontiguousarray(codes[:, columns] + (np.cumsum(sizes) - sizes), dtype=np.int32)
+
+
+def _words(coarse: Array, sizes: Array) -> Array:
+    """Return a random word for each range of each column and grid; 0 where a grid does not take the column."""
+    column = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
+    grid = np.arange(len(coarse), dtype=np.uint64)[:, None]
+    mixed = mix64((((grid << np.uint64(16)) | column) << np.uint64(8)) | coarse)
+    return np.where(coarse > 0, mixed >> np.uint64(32), 0).astype(np.uint32)
+
+
+@single_threaded_blas()
+def fit_grid_regression(
+    binning: TableBinning, information: Floats, cases: LabeledRows, before: Floats, judged: Array, kernels: Kernels,
+    *, always: bool = False,
+) -> GridRegression | None:  # fmt: skip
+    """Fit the weights of cells; None if they hardly lower the log-loss of a fold that is held out.
+
+    Parameters
+    ----------
+    binning : TableBinning
+        The columns of the codes.
+    information : array of shape (columns,)
+        What each column tells about the class.
+    cases : LabeledRows
+        All training rows that were kept.
+    before : array of shape (judged rows, classes)
+        Left-out log posteriors by the other views, beside which the settings of the grids are compared.
+    judged : array of int
+        The positions of these rows among the cases.
+    always : bool, default False
+        Whether they are fitted in any case.
+    """
+    hashes = cases.binned.hashes()
+    if len(hashes) > _MOST_ROWS:
+        some = np.flatnonzero(hashes < np.partition(hashes, _MOST_ROWS)[_MOST_ROWS])
+        place = np.full(len(hashes), -1)
+        place[some] = np.arange(len(some))
+        inside = place[judged] >= 0
+        cases, hashes, before, judged = cases.take(some), hashes[some], before[inside], place[judged[inside]]
+    n_classes, folds = before.shape[1], folds_of(cases.binned)
+    columns = np.sort(np.argsort(-information, kind="stable")[:_MOST_COLUMNS])
+    own = [binning.columns[j] for j in columns]
+    sizes = np.array([column.size + 2 for column in own])
+    slots = _slots(cases.binned.codes, columns, sizes)
+    draw = GridDraw(own, information[columns])
+
+    def problem(setting: GridSetting, some: Array) -> tuple[Array, _Problem]:
+        coarse = draw.coarse(setting)
+        return coarse, _Problem.of(kernels.grid_keys(slots[some], _words(coarse, sizes)), cases.take(some), n_classes)
+
+    few = np.arange(min(len(judged), _TRIAL_ROWS)) * len(judged) // max(1, min(len(judged), _TRIAL_ROWS))
+    held = folds[judged[few]] == 0
+    if not held.any() or held.all():
+        return None
+    tried = cases.take(judged[few][held])
+    alone = _log_probability(tried, before[few][held])
+
+    def gain(setting: GridSetting) -> Floats:
+        trial = problem(setting, judged[few])[1]
+        found = trial.rows[held] @ trial.solve(~held, _TRIAL_STEPS)
+        return np.asarray(_log_probability(tried, before[few][held], found) - alone)
+
+    gains, weight = [gain(setting) for setting in _SETTINGS], tried.case_weight
+    best = int(np.argmax([weight @ own for own in gains]))
+    mean = float(np.average(gains[best], weights=weight))
+    error = float(np.sqrt(weight**2 @ (gains[best] - mean) ** 2) / weight.sum())
+    if mean <= max(error, -_LEAST_GAIN * float(np.average(alone, weights=weight))) and not always:
+        return None
+    setting, everything = _SETTINGS[best], np.arange(len(hashes))
+    coarse, whole = problem(setting, everything)
+    left_out = np.empty((len(hashes), n_classes), dtype=np.float32)
+    for fold in range(FOLDS):
+        out = folds == fold
+        if out.any():
+            left_out[out] = whole.rows[out] @ whole.solve(~out, _STEPS)
+    weights = whole.solve(np.ones(len(hashes), dtype=bool), _STEPS) / np.float32(np.sqrt(_GRIDS))
+    rows, first = np.unique(hashes, return_index=True)
+    view = GridRegression(
+        NAME, columns, coarse, whole.keys, weights, rows, left_out[first],
+        _merged_codes(own, columns), np.zeros((0, n_classes)), sizes,
+    )  # fmt: skip
+    return replace(view, additive=_additive_part(view, cases.subsample(_ADDITIVE_ROWS), kernels))
+
+
+def _log_probability(cases: LabeledRows, *views: Floats) -> Floats:
+    """Return the log probability of the class of each row, by weights of the views that are fitted on these rows."""
+    shown, rows = np.stack(views), np.arange(len(cases.classes))
+    ridge, least = np.full(len(views), RIDGE), np.zeros(len(views))
+    fitted = fit_weights(shown, cases.classes, cases.case_weight, ridge, least, by_class=False)
+    return np.asarray(log_softmax(fitted.scores(shown))[rows, cases.classes])
+
+
+class GridDraw:
+    """Draws grids over columns; the same for the same columns, whatever rows there are."""
+
+    def __init__(self, columns: Sequence[ColumnBinning], information: Floats) -> None:
+        self._places = [_places(column) for column in columns]
+        top = max(float(information.max(initial=0.0)), 1e-300)
+        # Rounded, because sums in another order differ in their last digits.
+        self._information = np.round(np.maximum(information, 0.0) / top, 3)
+        self._best = int(np.argmax(self._information)) if len(columns) else 0
+
+    def coarse(self, setting: GridSetting) -> Array:
+        """Return the range or category of each code in each grid, uint8 ``(grids, slots)``."""
+        rng, n_columns = np.random.default_rng(5), len(self._places)
+        shape = _GRIDS, n_columns
+        width = rng.gamma(2.0, setting.width, shape) / (setting.least + setting.slope * self._information)
+        shift, by_rank = rng.random(shape), rng.random(shape) < 0.5
+        taken = rng.random(shape) < _SHARE_TAKEN
+        taken[:, self._best] = True
+        parts = []
+        for j, places in enumerate(self._places):
+            if isinstance(places, tuple):
+                chosen = np.where(by_rank[:, [j]], places[0], places[1])
+                ranges = np.floor(chosen / width[:, [j]] + shift[:, [j]])
+                # Places ascend, so that ranges are numbered where they change.
+                steps = np.diff(ranges, axis=1, prepend=ranges[:, :1]) > 0
+                own = np.cumsum(steps, axis=1) + 1
+            else:
+                own = np.tile(places + 1, (_GRIDS, 1))
+            last = own.max(axis=1, keepdims=True, initial=0)
+            own = np.hstack([own, last + 1, last + 2])
+            parts.append(np.where(taken[:, [j]], own, 0))
+        return np.hstack(parts).astype(np.uint8)
+
+
+def _places(column: ColumnBinning) -> tuple[Floats, Floats] | Array:
+    """Return where the codes of a number column lie, by ranks and by values; of categories, codes with rare ones merged."""
+    if column.cuts is None:
+        return np.asarray(merge_codes([column.count], [False], 1, _LEVELS)[0][:-2])
+    share = column.count / max(float(column.count.sum()), 1e-300)
+    ranks = _UNIFORM * (np.cumsum(share) - share / 2)
+    cuts = column.cuts
+    if len(cuts) < 2:
+        return ranks, ranks
+    unit = max(abs(float(cuts[0])), abs(float(cuts[-1]))) or 1.0  # squares of large numbers may overflow
+    cuts = cuts / unit
+    middle = np.concatenate([cuts[:1], (cuts[1:] + cuts[:-1]) / 2, cuts[-1:]])
+    mean = float(share @ middle)
+    deviation = float(np.sqrt(share @ (middle - mean) ** 2)) or 1.0
+    return ranks, (middle - mean) / deviation
+
+
+class _Problem(NamedTuple):
+    """Indicators of cells, and of classes."""
+
+    rows: Any  # sparse float32 (rows, cells)
+    keys: Array
+    target: Array  # float32 (rows, classes)
+    scale: Array  # float32 (rows,) roots of the weights
+
+    @classmethod
+    def of(cls, keys: Array, cases: LabeledRows, n_classes: int) -> _Problem:
+        from scipy.sparse import csr_array
+
+        n_rows, n_grids = keys.shape
+        found, cell, count = np.unique(keys, return_inverse=True, return_counts=True)
+        kept = count >= 2
+        new = (np.cumsum(kept) - 1).astype(np.int32)
+        held = kept[cell].reshape(n_rows, n_grids)
+        ends = np.concatenate([[0], np.cumsum(held.sum(axis=1))]).astype(np.int32)
+        index = new[cell.reshape(n_rows, n_grids)[held]]
+        values = np.full(len(index), 1.0 / np.sqrt(n_grids), dtype=np.float32)
+        share = np.bincount(cases.classes, cases.case_weight, minlength=n_classes) / cases.case_weight.sum()
+        target = np.tile(-share, (n_rows, 1))
+        target[np.arange(n_rows), cases.classes] += 1.0
+        scale = np.sqrt(cases.case_weight / cases.case_weight.mean())
+        rows = csr_array((values, index, ends), shape=(n_rows, int(kept.sum())))
+        return cls(rows, found[kept], target.astype(np.float32), scale.astype(np.float32))
+
+    def solve(self, used: Array, steps: int) -> Array:
+        """Return the weights of the cells fitted on some of the rows, float32 ``(cells, classes)``."""
+        scale = self.scale[used]
+        rows = self.rows[used]
+        rows.data *= np.repeat(scale, np.diff(rows.indptr))
+        by_cell = rows.T.tocsr()
+        residual = scale[:, None] * self.target[used]
+        at, way = np.zeros_like(residual), residual.copy()
+        length = (residual * residual).sum(axis=0)
+        enough = 1e-6 * length
+        for _ in range(steps):
+            bent = rows @ (by_cell @ way) + np.float32(_RIDGE) * way
+            far = length / np.maximum((way * bent).sum(axis=0), 1e-30)
+            at += far * way
+            residual -= far * bent
+            before, length = length, (residual * residual).sum(axis=0)
+            if (length <= enough).all():
+                break
+            way = residual + (length / np.maximum(before, 1e-30)) * way
+        return np.ascontiguousarray(by_cell @ at, dtype=np.float32)
+
+
+def _merged_codes(own: Sequence[ColumnBinning], columns: Array) -> MergedCodes:
+    counts, is_number = [column.count for column in own], [column.is_number for column in own]
+    return MergedCodes(columns, merge_codes(counts, is_number, _BINS))
+
+
+def _additive_part(view: GridRegression, cases: LabeledRows, kernels: Kernels) -> Floats:
+    """Return the least squares fit of the scores by a sum over columns, each of mean 0 over the rows."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    scores, slots = view.scores(cases.binned, kernels), view.merged.slots(cases.binned.codes)
+    weight = cases.case_weight / cases.case_weight.mean()
+    n_slots, n_columns = int(view.merged.offsets[-1]), slots.shape[1]
+    none = np.zeros(len(slots), dtype=np.int32)
+    matrix = kernels.joint_counts(slots, slots, none, weight, (1, n_slots, n_slots))[0]
+    count = np.diag(matrix).copy()
+    matrix[np.diag_indices(n_slots)] += _ADDITIVE_RIDGE
+    scores = scores - np.average(scores, axis=0, weights=weight)
+    at = slots.ravel()
+    sums = [np.bincount(at, np.repeat(weight * own, n_columns), minlength=n_slots) for own in scores.T]
+    found = cho_solve(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False), np.column_stack(sums))
+    sizes = view.merged.sizes
+    total = np.repeat(np.maximum(np.add.reduceat(count, view.merged.offsets[:-1]), 1e-300), sizes)
+    means = np.add.reduceat(found * (count / total)[:, None], view.merged.offsets[:-1], axis=0)
+    return np.asarray(np.where(count[:, None] > 0, found - np.repeat(means, sizes, axis=0), 0.0))
