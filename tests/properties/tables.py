@@ -82,3 +82,14 @@ def repeated_values(n_rows: int = 5_200, seed: int = 0) -> tuple[pd.DataFrame, A
     y = np.array(["high", "low", "none"])[(score > 0).astype(int) + (score > 3)]
     frame.loc[rng.random(n_rows) < 0.05, "x"] = np.nan
     return frame, y
+
+
+def clusters(n_rows: int = 5_000, seed: int = 0) -> tuple[pd.DataFrame, Any]:
+    """Numbers in sixty clusters, each of one of three classes, a category of the cluster, and a column of noise."""
+    fixed, rng = np.random.default_rng(7), np.random.default_rng(seed)
+    centers, class_of = fixed.random((60, 4)), fixed.integers(0, 3, 60)
+    cluster = rng.integers(0, 60, n_rows)
+    frame = pd.DataFrame(centers[cluster] + rng.normal(0, 0.06, (n_rows, 4)), columns=["a", "b", "c", "d"])
+    frame["side"] = np.where((cluster % 2 == 0) ^ (rng.random(n_rows) < 0.2), "left", "right")
+    frame["noise"] = rng.random(n_rows)
+    return frame, np.array(["x", "y", "z"])[class_of[cluster]]

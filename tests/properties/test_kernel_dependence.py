@@ -12,7 +12,7 @@ from reference import ReferenceKernels
 
 from candide.kernels import Kernels
 from candide.kernels.layouts import Floats, Positions
-from candide.kernels.scoring import PairTable, TripleTable, padded_classes
+from candide.kernels.scoring import GridCells, PairTable, TripleTable, padded_classes
 
 REFERENCE = ReferenceKernels()
 
@@ -51,7 +51,13 @@ def results(kernels: Any, p: Problem) -> list[Floats]:
     """What every kernel makes of it."""
     table = np.zeros((*p.triples.joint.shape[1:], padded_classes(p.n_classes)))
     table[..., : p.n_classes] = np.log(p.triples.joint + 0.1).transpose(1, 2, 0)
+    rng = np.random.default_rng(1)
+    words = rng.integers(0, 1 << 32, (5, p.pairs.joint.shape[1]), dtype=np.uint32)
+    keys = np.unique(np.append(REFERENCE.grid_keys(p.slots[::2], words), np.array([0, 2**32 - 1], dtype=np.uint32)))
+    cells = GridCells.of(keys, rng.normal(size=(len(keys), p.n_classes)).astype(np.float32))
     return [
+        kernels.grid_keys(p.slots, words),
+        kernels.grid_scores(p.slots, words, cells),
         kernels.joint_counts(p.parents, p.slots, p.classes, p.weight, p.triples.joint.shape),
         kernels.joint_counts(p.slots, p.slots, p.classes, None, p.pairs.joint.shape),
         kernels.joint_scores(p.parents, p.slots, table, p.n_classes),

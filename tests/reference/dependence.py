@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from candide.kernels.layouts import Array, Floats, Positions
-from candide.kernels.scoring import BACK_STRENGTH, PairTable, TripleTable
+from candide.kernels.scoring import BACK_STRENGTH, GridCells, PairTable, TripleTable
 
 
 class DependenceReference:
@@ -26,6 +26,17 @@ class DependenceReference:
         cells = table[parents[:, :, None], slots[:, None, :], :n_classes]
         sums = np.where((slots >= 0)[:, None, :, None], cells, 0.0).sum(axis=2)
         return _log_sum(sums, (parents >= 0)[:, :, None])
+
+    def grid_keys(self, slots: Positions, words: Array) -> Array:
+        return words[:, slots].sum(axis=2, dtype=np.uint32).T
+
+    def grid_scores(self, slots: Positions, words: Array, cells: GridCells) -> Floats:
+        weight_of = dict(zip(cells.keys.tolist(), cells.weights.astype(np.float64), strict=True))
+        nothing = np.zeros(cells.weights.shape[1])
+        sums = [
+            sum((weight_of.get(key, nothing) for key in row), nothing) for row in self.grid_keys(slots, words).tolist()
+        ]
+        return np.array(sums).reshape(len(slots), len(nothing))
 
     def own_pair_scores(
         self, slots: Positions, classes: Positions, weight: Floats, table: PairTable, strength: float

@@ -22,7 +22,7 @@ from candide import GaussianNB, TextNB
 from candide.cli.interrupt import Interrupts
 from candide.kernels import _core
 from candide.kernels.layouts import Sparse
-from candide.kernels.scoring import PairTable
+from candide.kernels.scoring import GridCells, PairTable
 from candide.kernels.tables import NormalTable, StudentTable
 from candide.kernels.tokenizer import ANALYZERS, TokenizerConfig
 
@@ -123,7 +123,13 @@ def together(n_threads: int) -> dict[str, Callable[[], object]]:
     joint, own = np.ones((k, total, total)), classes(len(many))
     weight, scores = np.ones(len(many)), np.zeros((len(many), k))
     table = np.zeros((total, total, 2))
+    words = np.ones((120, total), dtype=np.uint32)
+    cells = GridCells.of(np.ones(1, dtype=np.uint32), np.ones((1, k), dtype=np.float32))
     return {
+        "grid_keys": lambda: _core.grid_keys(
+            many, words, n_threads, np.zeros((len(many), len(words)), dtype=np.uint32)
+        ),
+        "grid_scores": lambda: _core.grid_scores(many, words, cells, n_threads, scores),
         "joint_counts": lambda: _core.joint_counts(many, many, own, None, n_threads, joint),
         "joint_scores": lambda: _core.joint_scores(many, many, table, n_threads, scores),
         "own_pair_scores": lambda: _core.own_pair_scores(

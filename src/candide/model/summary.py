@@ -16,6 +16,7 @@ from ..kernels.layouts import Array, Floats
 from ..stacking.binning import TableBinning
 from ..stacking.covariance import Covariance
 from ..stacking.fourier_regression import FourierRegression
+from ..stacking.grid_regression import GridRegression
 from ..stacking.refinement import word_features
 from ..stacking.stacked_views import StackedViews
 from ..stacking.token_views import StackedTokenViews
@@ -107,6 +108,8 @@ def _columns_of(view: View, binning: TableBinning) -> Array:
         return np.sort(view.coordinates.code_columns(numbers))
     if isinstance(view, FourierRegression):
         return np.unique(view.features.inputs.column)
+    if isinstance(view, GridRegression):
+        return view.columns
     return np.arange(len(binning.columns))
 
 

@@ -50,6 +50,8 @@ _LEVELS = 60
 _UNIFORM = 3.46
 # The additive part: bins of a column, rows that it is fitted on at most, and the ridge in rows.
 _BINS, _ADDITIVE_ROWS, _ADDITIVE_RIDGE = 10, 20_000, 20.0
+# What the variance of a column without effect is multiplied by before it is taken off.
+_CHANCE = 3.0
 # The ridge of its stacking weights.
 RIDGE = 4.0
 NAME = "random grids of columns"
@@ -262,7 +264,7 @@ class GridDraw:
 
 
 def _places(column: ColumnBinning) -> tuple[Floats, Floats] | Array:
-    """Return where the codes of a number column lie, by ranks and by values; of categories, codes with rare ones merged."""
+    """Return where the codes of numbers lie, by ranks and by values; of categories, codes with rare ones merged."""
     if column.cuts is None:
         return np.asarray(merge_codes([column.count], [False], 1, _LEVELS)[0][:-2])
     share = column.count / max(float(column.count.sum()), 1e-300)
@@ -333,7 +335,7 @@ def _merged_codes(own: Sequence[ColumnBinning], columns: Array) -> MergedCodes:
 
 
 def _additive_part(view: GridRegression, cases: LabeledRows, kernels: Kernels) -> Floats:
-    """Return the least squares fit of the scores by a sum over columns, each of mean 0 over the rows."""
+    """Return the least squares fit of the scores by a sum over columns, each of mean 0 over the rows, shrunk."""
     from scipy.linalg import cho_factor, cho_solve
 
     scores, slots = view.scores(cases.binned, kernels), view.merged.slots(cases.binned.codes)
@@ -347,7 +349,13 @@ def _additive_part(view: GridRegression, cases: LabeledRows, kernels: Kernels) -
     at = slots.ravel()
     sums = [np.bincount(at, np.repeat(weight * own, n_columns), minlength=n_slots) for own in scores.T]
     found = cho_solve(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False), np.column_stack(sums))
-    sizes = view.merged.sizes
-    total = np.repeat(np.maximum(np.add.reduceat(count, view.merged.offsets[:-1]), 1e-300), sizes)
-    means = np.add.reduceat(found * (count / total)[:, None], view.merged.offsets[:-1], axis=0)
-    return np.asarray(np.where(count[:, None] > 0, found - np.repeat(means, sizes, axis=0), 0.0))
+    offsets, sizes = view.merged.offsets[:-1], view.merged.sizes
+    total = np.maximum(np.add.reduceat(count, offsets), 1e-300)
+    found -= np.repeat(np.add.reduceat(found * count[:, None], offsets, axis=0) / total[:, None], sizes, axis=0)
+    found[count == 0] = 0.0
+    # A column that does not matter has a variance from chance alone, which is taken off.
+    residual = scores - found[slots].sum(axis=1)
+    by_chance = _CHANCE * (sizes - 1) * float(np.average((residual**2).sum(axis=1), weights=weight)) / weight.sum()
+    variance = np.add.reduceat((found**2).sum(axis=1) * count, offsets) / total
+    kept = np.maximum(1.0 - by_chance / np.maximum(variance, 1e-300), 0.0)
+    return np.asarray(found * np.repeat(kept, sizes)[:, None])

@@ -130,7 +130,7 @@ DECLARED = {
     "Family": stand_in(*COLUMN_FAMILIES, "table family", "text family"),
     "Statistics": stand_in("block moments", "category counts", "counts", "moments"),
     "Calibration": stand_in("beta curves", "chain", "isotonic curves", "scaling"),
-    "View": stand_in("cell regression", "covariance", "one-dependence", "two-dependence", "waves"),
+    "View": stand_in("cell regression", "covariance", "grid regression", "one-dependence", "two-dependence", "waves"),
     "Coordinates": stand_in("clipped coordinates", "rank coordinates"),
     "Evaluation": stand_in("report"),
     "Sample": stand_in("sample"),

@@ -195,6 +195,13 @@ def _check_statistics(family: Any, statistics: Any, n_classes: int) -> int:
     return check_family(family, statistics, n_classes)
 
 
+def _refinements(bound_spec: BoundSpec) -> tuple[bool | str, ...]:
+    """Return the possible values of ``refine``."""
+    if is_table(bound_spec.family):
+        return (False, True, "auto") if bound_spec.order == 2 else (False,)
+    return (False, True) if isinstance(bound_spec.family, TextFamily) and bound_spec.order is not None else (False,)
+
+
 def _check_bound_spec(bound_spec: BoundSpec, state: State) -> None:
     n_classes = len(state.classes)
     require(
@@ -203,7 +210,7 @@ def _check_bound_spec(bound_spec: BoundSpec, state: State) -> None:
     views = is_table(bound_spec.family) or isinstance(bound_spec.family, TextFamily)
     require(bound_spec.order in ((None, 0, 1, 2) if views else (None,)), f"order is {bound_spec.order}")
     require(
-        not bound_spec.refine or (isinstance(bound_spec.family, TextFamily) and bound_spec.order is not None),
+        bound_spec.refine in _refinements(bound_spec),
         "refine is set for a model that cannot be refined",
     )
     require(
@@ -264,9 +271,8 @@ def _check_alpha(alpha: Any, bound_spec: BoundSpec, n_columns: int) -> None:
 
 def _check_views(fitted: Fitted, state: State) -> None:
     family, statistics, n_classes = fitted.bound_spec.family, state.statistics, len(state.classes)
-    require(
-        (fitted.refinement is not None) == fitted.bound_spec.refine, "its refinement is not the one of its bound spec"
-    )
+    refined = fitted.bound_spec.refine is True and isinstance(family, TextFamily)
+    require((fitted.refinement is not None) == refined, "its refinement is not the one of its bound spec")
     if isinstance(fitted.views, StackedTokenViews):
         require(isinstance(family, TextFamily), "it has views of texts, but is not a text model")
         assert isinstance(family, TextFamily)
