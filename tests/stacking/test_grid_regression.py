@@ -202,6 +202,10 @@ def test_exports_are_approximate_or_refused(model: NaiveBayes, without: NaiveBay
 
 def test_files(model: NaiveBayes, tmp_path: Path) -> None:
     model.save(tmp_path / "model.candide")
+    alone = view_of(candide.load(tmp_path / "model.candide"))
+    assert alone is not None
+    assert not len(alone.rows)  # which say which rows were learned
+    model.save(tmp_path / "model.candide", sample=True)
     again = candide.load(tmp_path / "model.candide")
     np.testing.assert_array_equal(again.predict_proba(NEW), model.predict_proba(NEW))
     np.testing.assert_allclose(again.leave_one_out(X[:50], Y[:50]), model.leave_one_out(X[:50], Y[:50]), rtol=1e-12)

@@ -320,7 +320,8 @@ class Classifier:
         # Views that no weight was found for are weighed again only with rows.
         fitted = self.fitted_without_rows
         if fitted is not None and fitted.views is not None:
-            fitted = replace(fitted, views=fitted.views.without_unused())
+            views: Any = fitted.views.without_unused()
+            fitted = replace(fitted, views=views.without_row_scores() if is_table(self.family) else views)
         names = (
             self.token_names if self.state.sample is None else top_token_names(self, Kernels(self.bound_spec.n_threads))
         )

@@ -133,6 +133,10 @@ class GridRegression(FieldsOnlyPickle):
         kept = ~np.isin(self.rows, cases.binned.hashes())
         return self if kept.all() else replace(self, rows=self.rows[kept], row_scores=self.row_scores[kept])
 
+    def without_rows(self) -> GridRegression:
+        """Return the view without the hashes and scores of training rows."""
+        return replace(self, rows=self.rows[:0], row_scores=self.row_scores[:0])
+
 
 def _slots(codes: Positions, columns: Array, sizes: Array) -> Positions:
     """Return the codes of some columns, numbered consecutively, ``(rows, columns)``."""

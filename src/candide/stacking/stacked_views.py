@@ -25,7 +25,7 @@ from .cell_regression import CellRegression, with_refitted_cells
 from .covariance import Covariance
 from .dependence import UpdatedCounts
 from .fourier_regression import FourierRegression
-from .grid_regression import LEAST_ROWS, fit_grid_regression
+from .grid_regression import LEAST_ROWS, GridRegression, fit_grid_regression
 from .grid_regression import RIDGE as GRID_RIDGE
 from .token_views import TextColumnView
 from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
@@ -155,6 +155,11 @@ class StackedViews:
             self, views=views, texts=texts, ridge=self.ridge[kept], weights=weights, partial=partial,
             weights_without_grids=without,
         )  # fmt: skip
+
+    def without_row_scores(self) -> StackedViews:
+        """Return the views without left-out scores of training rows, which are of no use without these rows."""
+        views = (view.without_rows() if isinstance(view, GridRegression) else view for view in self.views)
+        return replace(self, views=tuple(views))
 
     def without_grids(self) -> StackedViews:
         """Return the views without the regression on grids, with the weights that were fitted without it."""

@@ -226,7 +226,7 @@ def _check_grids(view: GridRegression, binning: TableBinning, n_classes: int) ->
             numbers.dtype == np.float32 and numbers.shape == (len(keys), n_classes),
             "the weights of grids have an unexpected shape",
         )
-        require(is_moderate(numbers), "a weight of a grid is not a moderate number")
+        require(are_finite(numbers), "a weight of a grid is not finite")
     require(bool(np.array_equal(view.merged.columns, view.columns)), "the additive part of grids is of other columns")
     n_slots = _check_merged(view.merged, binning)
     require(view.additive.shape == (n_slots, n_classes), "the additive part of grids has an unexpected shape")
