@@ -134,11 +134,12 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     arguments = parser.parse_args()
     lines = [
-        "# What each part is worth",
+        "# Ablation: the contribution of each part",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, OMP_NUM_THREADS="
-        f"{os.environ.get('OMP_NUM_THREADS', 'all')}. Two stratified halves, each predicting the other, at most "
-        f"{arguments.rows:,} rows a set, seed {arguments.seed}. Made by `python -m benchmarks.ablation --data FOLDER "
+        f"{os.environ.get('OMP_NUM_THREADS', 'all')}. Two stratified halves, each predicting the other; at most "
+        f"{arguments.rows:,} rows per dataset, seed {arguments.seed}. Command: `python -m benchmarks.ablation --data "
+        "FOLDER "
         f"--rows {arguments.rows} --seed {arguments.seed} --save`.",
         "",
     ]

@@ -114,10 +114,10 @@ def _percent(fraction: float) -> str:
 
 def without_columns(sets: list[Halves], n_subsets: int) -> Iterator[str]:
     """Excess log-loss over models that were trained on the columns that are given."""
-    yield "## Columns absent"
+    yield "## Missing columns"
     yield ""
     yield (
-        f"Test log-loss less that of a `NaiveBayes()` that was trained on the columns given, mean of {n_subsets} "
+        f"Test log-loss minus that of a `NaiveBayes()` trained on the given columns only, mean of {n_subsets} "
         "random sets of columns: of a model that keeps training rows, and (in parentheses) of one without, "
         "`subsample=0`. Then the log-loss with all columns, and of the shares of the classes."
     )
@@ -126,7 +126,7 @@ def without_columns(sets: list[Halves], n_subsets: int) -> Iterator[str]:
 
 def without_columns_elsewhere(sets: list[Halves]) -> Iterator[str]:
     yield ""
-    yield "## Columns absent, other tables"
+    yield "## Missing columns, other tables"
     yield ""
     yield (f"The same on tables beyond the ten, {OTHER_SUBSETS} sets of columns each.")
     yield from excesses(sets, OTHER_SUBSETS)
@@ -171,7 +171,7 @@ def _size(halves: Halves) -> str:
 def without_copies(sets: list[Halves]) -> Iterator[str]:
     """A column twice in training, once in prediction."""
     yield ""
-    yield "## A copy absent"
+    yield "## A missing copy of a column"
     yield ""
     yield (
         f"A column is learned twice, and the copy is absent at prediction; beside the model that never had the copy. "
@@ -194,7 +194,7 @@ def without_copies(sets: list[Halves]) -> Iterator[str]:
 def without_cells(sets: list[Halves]) -> Iterator[str]:
     """Cells of rows at random, each row its own."""
     yield ""
-    yield "## Cells absent"
+    yield "## Missing cells"
     yield ""
     yield (
         "Test log-loss when random cells are absent, of rows that each lack others: as records that omit them / as "
@@ -334,10 +334,11 @@ def main() -> None:
         return
     begin = time.perf_counter()
     lines = [
-        "# Columns and cells that are not given",
+        "# Missing columns and cells",
         "",
         f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}, scikit-learn {sklearn.__version__}, "
-        f"up to {arguments.rows:,} rows a table, half of them learned. Made by `python -m benchmarks.absent FOLDER "
+        f"up to {arguments.rows:,} rows per table, half of them for training. Command: `python -m benchmarks.absent "
+        "FOLDER "
         f"--rows {arguments.rows} --subsets {arguments.subsets}{' --other SOURCE' if arguments.other else ''} --save`.",
         "",
     ]

@@ -108,7 +108,8 @@ def main() -> None:
         "# Calibration on held-out rows",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, up to {arguments.rows:,} "
-        f"rows a set, seed {arguments.seed}, times (of fit and predict_proba) medians of {ROUNDS}. Made by `python -m "
+        f"rows per dataset, seed {arguments.seed}, times (of fit and predict_proba) medians of {ROUNDS}. Command: "
+        "`python -m "
         f"benchmarks.calibration --rows {arguments.rows} --seed {arguments.seed} --save`.",
         "",
     ]

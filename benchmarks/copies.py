@@ -104,7 +104,7 @@ def lines_of(arguments: argparse.Namespace) -> Iterator[str]:
     yield ""
     yield (
         f"Changes of at most .01 either way: {int((np.abs(changes) <= 0.01).sum())} of {len(changes)} (means over "
-        f"{arguments.repeats} halves, from {min(changes):+.4f} to {max(changes):+.4f}). Promises within two standard "
+        f"{arguments.repeats} halves, from {min(changes):+.4f} to {max(changes):+.4f}). Estimates within two standard "
         f"errors of the test figure: {int((np.abs(apart) <= 2).sum())} of {len(apart)} fits; too good by more than "
         f"two: {int((np.array(apart) < -2).sum())}."
     )
@@ -159,10 +159,11 @@ def main() -> None:
     lines = [
         "# Copies and weights",
         "",
-        f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}, up to {arguments.rows:,} rows a set, "
-        f"half of them learned, means of {arguments.repeats} halves. Made by `python -m benchmarks.copies FOLDER "
+        f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}, up to {arguments.rows:,} rows per "
+        "dataset, "
+        f"half of them for training, means of {arguments.repeats} halves. Command: `python -m benchmarks.copies FOLDER "
         f"--rows {arguments.rows} --repeats {arguments.repeats} --other SOURCE --save`. Weights of 1 to 5 make the "
-        "learned rows worth 9/11 as many, which costs by itself.",
+        "learned rows worth 9/11 as many, which by itself raises the log-loss.",
         "",
     ]
     print("\n".join(lines))

@@ -147,7 +147,7 @@ def heading(arguments: argparse.Namespace) -> list[str]:
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
         f"Python {platform.python_version()}, {arguments.threads} threads of {os.cpu_count()} cores, "
-        f"median of {arguments.rounds} interleaved rounds. Made by `python -m benchmarks.estimators --save`.",
+        f"median of {arguments.rounds} interleaved rounds. Command: `python -m benchmarks.estimators --save`.",
         "",
         f"Dense: {int(data.DENSE_SHAPE[0] * arguments.scale):,} × {data.DENSE_SHAPE[1]}, {data.DENSE_CLASSES} classes, "
         f"float64 (CategoricalNB: int64). Sparse: {int(data.SPARSE_SHAPE[0] * arguments.scale):,} × "

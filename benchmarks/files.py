@@ -121,7 +121,7 @@ def main() -> None:
     lines = [
         "# Files",
         "",
-        f"{date.today()}, {versions}, {arguments.threads} threads. Made by `python -m benchmarks.files --save`.",
+        f"{date.today()}, {versions}, {arguments.threads} threads. Command: `python -m benchmarks.files --save`.",
     ]
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)

@@ -240,7 +240,7 @@ def introduction(arguments: argparse.Namespace) -> list[str]:
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
         f"Python {platform.python_version()}, OMP_NUM_THREADS={threads}. {arguments.splits} random splits, three "
-        f"quarters predicting one quarter, at most {arguments.rows:,} rows a set. Made by `python -m "
+        f"quarters predicting one quarter, at most {arguments.rows:,} rows a set. Command: `python -m "
         f"benchmarks.full_size --data FOLDER --rows {arguments.rows} --splits {arguments.splits} --save`.",
         "",
         *NOTES,

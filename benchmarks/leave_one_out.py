@@ -151,13 +151,13 @@ def main() -> None:
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
         f"Python {platform.python_version()}, {arguments.threads} threads of {os.cpu_count()} cores, median of "
-        f"{arguments.rounds} interleaved rounds. Made by `python -m benchmarks.leave_one_out --save`.",
+        f"{arguments.rounds} interleaved rounds. Command: `python -m benchmarks.leave_one_out --save`.",
     ]
     print("\n".join(lines))
     for title, part in (
-        ("Against scoring the same rows", against_scoring(arguments.scale, arguments.rounds, arguments.threads)),
-        ("Against refits", against_refits(arguments.scale, arguments.rounds, arguments.threads)),
-        ("As the rows grow", as_rows_grow(arguments.scale, arguments.rounds, arguments.threads)),
+        ("Compared with scoring the same rows", against_scoring(arguments.scale, arguments.rounds, arguments.threads)),
+        ("Compared with refits", against_refits(arguments.scale, arguments.rounds, arguments.threads)),
+        ("Growth with the number of rows", as_rows_grow(arguments.scale, arguments.rounds, arguments.threads)),
     ):
         lines += ["", f"## {title}", ""]
         print("\n".join(lines[-3:]))

@@ -103,12 +103,12 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     lines = [
-        "# One row",
+        "# Updates of one row",
         "",
-        f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}. One row learned, corrected (forgotten "
-        "with a wrong label and learned with the right one) or forgotten, and the next prediction: milliseconds of the "
-        f"processor, the median of {arguments.rows} rows, and in brackets the largest extra MB of {MEASURED} "
-        "others. Made by `python -m benchmarks.one_row FOLDER --save`.",
+        f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}. One row added, corrected (forgotten "
+        "with a wrong label and added with the right one) or forgotten, and the next prediction: milliseconds of the "
+        f"processor, the median of {arguments.rows} rows, and in parentheses the largest additional MB of {MEASURED} "
+        "others. Command: `python -m benchmarks.one_row FOLDER --save`.",
         "",
     ]
     print("\n".join(lines))

@@ -188,9 +188,9 @@ def told(case: Case, n_partitions: int, kilobytes: float, fan_ins: list[int]) ->
             off = float(np.abs(model.predict_proba(held_out) - expected).max())
             lines += [
                 "",
-                f"Against one pass over all rows: {_said(unlike)}; probabilities differ by {off:.1g} at most.",
+                f"Compared with one pass over all rows: {_said(unlike)}; probabilities differ by {off:.1g} at most.",
             ]
-    lines.append(f"A learner of {cluster.sent / 1000:,.0f} kB goes to each worker.")
+    lines.append(f"A model of {cluster.sent / 1000:,.0f} kB is sent to each worker.")
     return lines
 
 
@@ -200,7 +200,7 @@ def _state(model: Any) -> Any:
 
 def _said(unlike: dict[str, float]) -> str:
     if not unlike:
-        return "every array the same, bit for bit"
+        return "all arrays are identical"
     return "the same but for " + ", ".join(f"{name} (to {size:.1g})" for name, size in unlike.items())
 
 
@@ -220,7 +220,7 @@ def floors(cluster: Cluster) -> list[str]:
 
 
 def _names(cluster: Cluster) -> list[str]:
-    return ["partitions", *(f"floor {i}" for i in range(1, len(cluster.levels) + 1))]
+    return ["partitions", *(f"level {i}" for i in range(1, len(cluster.levels) + 1))]
 
 
 def main() -> None:
@@ -236,11 +236,12 @@ def main() -> None:
         "# A thousand partitions",
         "",
         f"{date.today()}, {versions}, Python {platform.python_version()}. {given.partitions:,} partitions of "
-        f"{given.kilobytes:g} kB. Made by `python -m benchmarks.partitions --save`, which says what is done.",
+        f"{given.kilobytes:g} kB. Command: `python -m benchmarks.partitions --save`; the docstring describes the "
+        "procedure.",
         "",
-        "Seconds are those of one core for one task: to unpickle the sums that arrived, to add them, to pickle the "
-        "sum; of partitions, to unpickle the learner, to count, to pickle. The tasks of a floor run side by side, so "
-        "that a floor takes its longest.",
+        "Seconds on one core for one task: unpickle the sums, add them, pickle the "
+        "sum; for partitions, unpickle the model, count, pickle. The tasks of a level run in parallel, so "
+        "a level takes as long as its longest task.",
     ]
     print("\n".join(lines))
     for case in CASES:

@@ -39,12 +39,12 @@ TIE = 5e-4
 
 NOTES = (
     "Seconds are of two fits and two predictions. Khiops runs as one process without Open MPI's devices: as installed, "
-    "it slept here for a second at each start of its programs, which added about seven seconds a set.",
+    "it waited a second at each start of its programs, which added about seven seconds per dataset.",
     "",
     "Boosting is scikit-learn's HistGradientBoosting. *Stopped early*: native categories, small steps, early stopping. "
     "*Stopped by folds*: also a ridge, a third of the columns at each split, and the number of steps by three folds. "
     "The settings of the latter were chosen among eighteen on other halves (seed 7) of glass, german_credit, segment "
-    "and soybean, which are also measured here: an advantage to it.",
+    "and soybean, which are also measured here; this favors boosting.",
 )
 
 
@@ -145,12 +145,12 @@ def against(lead: Any) -> str:
 def introduction(arguments: argparse.Namespace) -> list[str]:
     threads = os.environ.get("OMP_NUM_THREADS", "all")
     return [
-        "# Quality on tables",
+        "# Accuracy on tables",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, Khiops "
         f"{khiops_version()}, NumPy {np.__version__}, Python {platform.python_version()}, OMP_NUM_THREADS={threads}. "
-        f"Two stratified halves, each predicting the other, at most {arguments.rows:,} rows a set, seed "
-        f"{arguments.seed}. Made by `python -m benchmarks.quality --data FOLDER --rows {arguments.rows} --seed "
+        f"Two stratified halves, each predicting the other; at most {arguments.rows:,} rows per dataset, seed "
+        f"{arguments.seed}. Command: `python -m benchmarks.quality --data FOLDER --rows {arguments.rows} --seed "
         f"{arguments.seed} --save`.",
         "",
         *NOTES,

@@ -108,11 +108,11 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # of PySpark about versions of pandas
     lines = [
-        "# The same rows on every engine",
+        "# Engines: one machine, Dask, Spark and databases",
         "",
-        f"{date.today()}, {versions()}. Two cores, two workers; medians of {given.rounds} rounds (2 of what takes "
-        "long) after one to warm up, all sides in turn. Made by `python -m benchmarks.scale --save`, which says "
-        "what is done.",
+        f"{date.today()}, {versions()}. Two cores, two workers; medians of {given.rounds} rounds (2 for slow "
+        "cases) after one warm-up round, interleaved. Command: `python -m benchmarks.scale --save`; the docstring "
+        "describes the procedure.",
     ]
     with tempfile.TemporaryDirectory() as temporary, scale_engines.begun(given.engines, Path(temporary)) as engines:
         texts, rows = (getattr(scale_data, name)(Path(temporary, name), given.scale) for name in ("texts", "rows"))

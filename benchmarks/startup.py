@@ -84,7 +84,7 @@ def main() -> None:
         f"{date.today()}, candide {candide.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"{os.cpu_count()} cores, load average {load:.1f} at the start. Milliseconds of the whole process "
         f'`candide classify MODEL "{TEXT}"`, medians of {arguments.rounds} rounds in which each command runs once. '
-        "Made by `python -m benchmarks.startup --save`.",
+        "Command: `python -m benchmarks.startup --save`.",
         "",
         "| command | processor, ms | clock, ms | clock, times `import numpy` |",
         "|---|---:|---:|---:|",

@@ -104,9 +104,9 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     arguments = parser.parse_args()
     lines = [
-        "# Texts from a generator: memory",
+        "# Memory of streaming text",
         "",
-        f"{date.today()}, candide {candide.__version__}, {arguments.texts:,} texts a chunk, two classes. Made by "
+        f"{date.today()}, candide {candide.__version__}, {arguments.texts:,} texts per batch, two classes. Command: "
         "`python -m benchmarks.stream --save`.",
         *heading("model", ["text MB", "peak MB", "in the end", "stored", "peak beside what is stored", "MB/s"]),
     ]

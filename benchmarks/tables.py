@@ -118,17 +118,18 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of scikit-learn's narrow bins
     lines = [
-        "# A large frame of mixed columns",
+        "# A large table with mixed columns",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, pandas {pd.__version__}, "
         f"Python {platform.python_version()}, {arguments.threads} threads of {os.cpu_count()} cores, median of "
-        f"{arguments.rounds}. Made by `python -m benchmarks.tables --save`.",
+        f"{arguments.rounds}. Command: `python -m benchmarks.tables --save`.",
         "",
         "40 columns: 20 of numbers (normal, log-normal, whole; 5 % missing), 10 of texts with 3 to 50 levels, "
-        "5 booleans, 5 counts; two classes. NaiveBayes() as it is; the others get booleans as numbers.",
+        "5 booleans, 5 counts; two classes. NaiveBayes() with default settings; the others get booleans as numbers.",
     ]
     print("\n".join(lines))
-    for title, part in (("Against others", against_others), ("As rows grow", as_rows_grow), ("Memory", in_memory)):
+    parts = (("Comparison", against_others), ("Growth with the number of rows", as_rows_grow), ("Memory", in_memory))
+    for title, part in parts:
         lines += ["", f"## {title}", ""]
         print("\n".join(lines[-3:]))
         for line in part(arguments):

@@ -116,11 +116,12 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     lines = [
-        "# Figures for teachers",
+        "# Figures for teaching",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}. "
-        "Texts cut after so many words, halves that predict each other, pseudo-counts by evidence; times are medians "
-        f"of {ROUNDS} fits. Made by `python -m benchmarks.teaching --data FOLDER --sets {arguments.sets or 'NAMES'} "
+        "Texts are cut after the given number of words; two halves predict each other; pseudo-counts by evidence; "
+        "times are medians "
+        f"of {ROUNDS} fits. Command: `python -m benchmarks.teaching --data FOLDER --sets {arguments.sets or 'NAMES'} "
         f"--timed {arguments.timed or 'NAME'} --save`.",
     ]
     print("\n".join(lines))

@@ -157,11 +157,11 @@ def main() -> None:
     arguments = parser.parse_args()
     corpus = made_corpus(arguments.megabytes)
     lines = [
-        "# Texts: speed",
+        "# Speed on text",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {version('scikit-learn')}, polars "
         f"{pl.__version__}, Python {platform.python_version()}. {corpus.megabytes:.0f} MB in {len(corpus.texts):,} "
-        "texts, two classes; medians. Made by `python -m benchmarks.text --save`.",
+        "texts, two classes; medians. Command: `python -m benchmarks.text --save`.",
     ]
     for title, sides in (("Training", training), ("Predicting", predicting)):
         lines += table(title, seconds(sides(corpus, arguments.threads), arguments.rounds), corpus.megabytes)

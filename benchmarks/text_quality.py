@@ -107,11 +107,13 @@ def main(arguments: Any) -> None:
             print(f"{METHODS[name].label} is not installed and left out")
     results = list(collect(arguments, methods))
     lines = [
-        "# Quality on texts",
+        "# Accuracy on text",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
-        f"Python {platform.python_version()}. Parts as the sets have them, else {arguments.folds} stratified folds "
-        "that predict each other. Seconds of all fits, each the median of seven where it takes less than two. Made by "
+        f"Python {platform.python_version()}. Train and test parts as published, otherwise {arguments.folds} "
+        "stratified folds "
+        "that predict each other. Seconds of all fits, each the median of seven runs if it takes less than two "
+        "seconds. Command: "
         "`python -m benchmarks.quality --data FOLDER --save`.",
         *lines_of(results, methods),
     ]

@@ -2,7 +2,7 @@
 
 In a page, the line ``<!-- commands -->`` stands for all commands with their arguments, options and examples, as
 ``candide --help`` shows them, ``<!-- api: candide.plot -->`` for the docstrings of all public names of a module, and
-``<!-- include: benchmarks/TEXT.md -->`` for that file, its headings one level lower.
+``<!-- include: benchmarks/TEXT.md -->`` for that file, its headings two levels lower.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def public_paths(module: str) -> list[str]:
 
 
 def included(path: Path) -> str:
-    """Return a Markdown file with its headings one level lower."""
-    return re.sub(r"^#", "##", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    """Return a Markdown file with its headings two levels lower."""
+    return re.sub(r"^#", "###", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
 def commands_page() -> str:
