@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,12 @@ from ..lazy_dataclass import dataclass
 from .binning import ColumnBinning, MergedCodes, TableBinning, merge_codes
 from .calibration import log_softmax
 from .cell_regression import FOLDS, folds_of
+from .training_rows import TrainingRows
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions
 from .weights import fit_weights
+
+if TYPE_CHECKING:
+    from .stacked_views import StackedViews
 
 # Rows that are fitted on, at least and at most; and columns, those with the most information about the class.
 LEAST_ROWS, _MOST_ROWS = 4_000, 100_000
@@ -149,6 +153,38 @@ def _words(coarse: Array, sizes: Array) -> Array:
     grid = np.arange(len(coarse), dtype=np.uint64)[:, None]
     mixed = mix64((((grid << np.uint64(16)) | column) << np.uint64(8)) | coarse)
     return np.where(coarse > 0, mixed >> np.uint64(32), 0).astype(np.uint32)
+
+
+def with_grids(
+    stacked: StackedViews, information: Floats, everything: TrainingRows, training: TrainingRows, scores: Floats,
+    kernels: Kernels, *, always: bool,
+) -> tuple[StackedViews, Floats]:  # fmt: skip
+    """Return the views with a regression on grids, and its left-out scores among those of all views, if it pays.
+
+    Weights are fitted on ``training``, a part of ``everything``, with the ``scores`` of the other views. Rows that are
+    left out in blocks have no folds by hash: then the views stay as they are.
+    """
+    if int(everything.multiplicity.sum()) < LEAST_ROWS or everything.blocks is not None or not stacked.views:
+        return stacked, scores
+    plain = stacked.fit_weights(scores, training, by_class=False).weights
+    before = log_softmax(plain.scores(scores))
+    view = fit_grid_regression(
+        stacked.binning, information, stacked.cases(everything, kernels), before, stacked.subsample(everything),
+        kernels, always=always,
+    )  # fmt: skip
+    if view is None:
+        return stacked, scores
+    some = stacked.cases(training, kernels)
+    left_out = view.left_out(some.binned, some.classes, some.case_weight, kernels)
+    found = stacked.with_view_if_better(view, RIDGE, left_out, scores, training, before, always=always)
+    if found is None:
+        return stacked, scores
+    wider, more = found
+    after = log_softmax(wider.fit_weights(more, training, by_class=False).combine(more))
+    gain = (after - before)[np.arange(len(some.classes)), some.classes]
+    loss = max(float(np.average(gain, weights=some.case_weight)), 0.0)
+    without = plain.with_unused_view(stacked.n_single + 1 + len(stacked.views))
+    return replace(wider, weights_without_grids=without, loss_without_grids=loss), more
 
 
 @single_threaded_blas()

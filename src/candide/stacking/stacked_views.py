@@ -25,8 +25,7 @@ from .cell_regression import CellRegression, with_refitted_cells
 from .covariance import Covariance
 from .dependence import UpdatedCounts
 from .fourier_regression import FourierRegression
-from .grid_regression import LEAST_ROWS, GridRegression, fit_grid_regression
-from .grid_regression import RIDGE as GRID_RIDGE
+from .grid_regression import GridRegression, with_grids
 from .token_views import TextColumnView
 from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
 from .views import LabeledRows, View
@@ -396,47 +395,13 @@ class StackedViews:
         stacked = replace(self, texts=known)
         stacked, scores = with_refitted_cells(stacked, likelihood, training, scores, kernels)
         if refine:
-            stacked, scores = stacked._with_grids(likelihood, everything, training, scores, refine is True, kernels)
+            stacked, scores = with_grids(
+                stacked, information(likelihood), everything, training, scores, kernels, always=refine is True
+            )
         return stacked.fit_weights(scores, training), scores
 
-    def _with_grids(
-        self, likelihood: TableLikelihood, everything: TrainingRows, training: TrainingRows, scores: Floats,
-        always: bool, kernels: Kernels,
-    ) -> tuple[StackedViews, Floats]:  # fmt: skip
-        """Return the views with a regression on grids, and its left-out scores among those of all views, if it pays.
-
-        Rows that are left out in blocks have no folds by hash: then the views stay as they are.
-        """
-        n_rows = int(everything.multiplicity.sum())
-        if n_rows < LEAST_ROWS or everything.blocks is not None or not self.views:
-            return self, scores
-        plain = self.fit_weights(scores, training, by_class=False)
-        before = log_softmax(plain.combine(scores))
-        view = fit_grid_regression(
-            self.binning, information(likelihood), self._cases(everything, kernels), before,
-            self.subsample(everything), kernels, always=always,
-        )  # fmt: skip
-        if view is None:
-            return self, scores
-        some = self._cases(training, kernels)
-        left_out = view.left_out(some.binned, some.classes, some.case_weight, kernels)
-        found = self.with_view_if_better(view, GRID_RIDGE, left_out, scores, training, before, always=always)
-        if found is None:
-            return self, scores
-        wider, more = found
-        place = self._n_past
-        inserted = {
-            name: np.insert(getattr(plain.weights, name), place, blank, axis=0)
-            for name, blank in (("scale", 1.0), ("limit", 0.0), ("weight", 0.0))
-        }
-        after = log_softmax(wider.fit_weights(more, training, by_class=False).combine(more))
-        own = np.arange(len(some.classes)), some.classes
-        loss = float(np.average((after - before)[own], weights=some.case_weight))
-        return replace(
-            wider, weights_without_grids=replace(plain.weights, **inserted), loss_without_grids=max(loss, 0.0)
-        ), more
-
-    def _cases(self, training: TrainingRows, kernels: Kernels) -> LabeledRows:
+    def cases(self, training: TrainingRows, kernels: Kernels) -> LabeledRows:
+        """Return training rows as views are fitted on them."""
         weight = training.case_weight / mean_row_weight(training)
         binned = self.binning.transform(training.batch.data, kernels)
         return LabeledRows(binned, training.batch.classes, weight, weight / training.multiplicity)

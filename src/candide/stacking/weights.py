@@ -20,6 +20,7 @@ Both are fitted on left-out rows of training with columns taken away at random.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -55,6 +56,11 @@ class StackingWeights:
     limit: Floats
     weight: Floats
     bias: Floats
+
+    def with_unused_view(self, place: int) -> StackingWeights:
+        """Return the weights with those of one more view, which are 0."""
+        scale, limit = np.insert(self.scale, place, 1.0), np.insert(self.limit, place, 0.0)
+        return replace(self, scale=scale, limit=limit, weight=np.insert(self.weight, place, 0.0, axis=0))
 
     def take(self, views: list[int]) -> StackingWeights:
         """Return the weights of some views."""
