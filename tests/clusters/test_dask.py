@@ -71,7 +71,7 @@ def test_types_are_those_of_the_first_rows(monkeypatch: pytest.MonkeyPatch) -> N
     first = halves([17.0, 30.0, 41.5, 62.0])
     assert_same_table(model, NaiveBayes(**plain).fit(first, "label"))
     assert model.schema_["kind"].tolist() == ["number", "str"]
-    with pytest.raises(InputError, match=r"partition 1: column 'age' holds 'old' at row 1.*schema=\{'age'"):
+    with pytest.raises(InputError, match=r"partition 1: column 'age' contains 'old' at row 1.*schema=\{'age'"):
         NaiveBayes(**plain).fit(halves(["17.0", "old", "41.5", "62"]), "label")
 
 

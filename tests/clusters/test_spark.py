@@ -293,9 +293,9 @@ def test_errors_in_rows_tell_the_partition(spark: Any) -> None:
 def test_arrays_that_are_no_table(spark: Any) -> None:
     rows = [([1.0, 2.0], "a"), ([1.0], "b")]
     lists = spark.createDataFrame(rows, "features array<double>, label string")
-    refused("column 'features' holds lists of 1 and of 2; give every row a list", lists, model=GaussianNB())
+    refused("column 'features' contains lists of 1 and of 2; give every row a list", lists, model=GaussianNB())
     holes = spark.createDataFrame([*rows[:1], (None, "b")], "features array<double>, label string")
-    refused("column 'features' holds a null", holes, model=GaussianNB())
+    refused("column 'features' contains a null", holes, model=GaussianNB())
     records = spark.createDataFrame(
         [((1, [1.0]), "a")], "features struct<type: int, values: array<double>>, label string"
     )

@@ -56,8 +56,8 @@ def test_two_columns_of_one_name() -> None:
 
 
 def test_cells_that_hold_several_things() -> None:
-    refused(lambda: fit(X.assign(tags=[{"a": 1}] * N)), "column 'tags' holds a dict at row 0", "its own column")
-    refused(lambda: fit().predict(X.assign(word=[["a"]] * N)), "column 'word' holds a list at row 0")
+    refused(lambda: fit(X.assign(tags=[{"a": 1}] * N)), "column 'tags' contains a dict at row 0", "its own column")
+    refused(lambda: fit().predict(X.assign(word=[["a"]] * N)), "column 'word' contains a list at row 0")
 
 
 @BOTH
@@ -185,7 +185,7 @@ def test_mixed_types() -> None:
 
 def test_texts_in_a_column_of_numbers() -> None:
     refused(lambda: fit(X.assign(size=["n/a", *X["size"][1:]])), "column 'size'", "1 text value", "'n/a' at row 0")
-    words = "column 'size' holds 'old' at row 3, and is a column of numbers"
+    words = "column 'size' contains 'old' at row 3, and is a column of numbers"
     odd = X.assign(size=[*X["size"][:3], "old", *X["size"][4:]])
     for call in (lambda: fit().predict(odd), lambda: fit().partial_fit(odd, Y), lambda: fit().forget(odd, Y)):
         refused(call, words, "schema={'size': 'category'}")
@@ -194,7 +194,7 @@ def test_texts_in_a_column_of_numbers() -> None:
 
 
 def test_numbers_in_a_column_of_categories() -> None:
-    words = "column 'word' holds 3.5 at row 0, and is a column of categories such as 'a'"
+    words = "column 'word' contains 3.5 at row 0, and is a column of categories such as 'a'"
     refused(lambda: fit().predict_proba(X.assign(word=3.5)), words, "pass texts")
 
 
@@ -367,27 +367,27 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no smoothing": ({"alpha": 0}, "alpha is 0, and a table needs smoothing"),
     "negative alpha": ({"alpha": -1}, "alpha is -1"),
     "text alpha": ({"alpha": "much"}, "alpha is 'much'"),
-    "family": ({"columns": "gauss"}, "columns asks for 'gauss'; it must be one of auto, gaussian"),
+    "family": ({"columns": "gauss"}, "columns asks for 'gauss'; expected one of auto, gaussian"),
     "family of a column": ({"columns": {"size": "gauss"}}, "columns asks for 'gauss'"),
     "no family": ({"columns": None}, "columns asks for None"),
     "column": ({"columns": {"sise": "kernel"}}, "columns has the key 'sise', but X has no such column"),
     "twice": ({"columns": {"size": "kernel", ("size", "count"): "bins"}}, "column 'size' is matched twice"),
-    "numbers": ({"columns": {"word": "gaussian"}}, "column 'word' holds categories, and 'gaussian' needs numbers"),
+    "numbers": ({"columns": {"word": "gaussian"}}, "column 'word' contains categories, and 'gaussian' needs numbers"),
     "two values": ({"columns": {"word": "bernoulli"}}, "holds 3 different values, and 'bernoulli' allows two"),
     "option": ({"columns": {"size": ("bins", {"foo": 1})}}, "'bins' has no option 'foo'"),
-    "method": ({"columns": {"size": ("bins", {"method": "foo"})}}, "method of 'bins' is 'foo'; it must be one of"),
+    "method": ({"columns": {"size": ("bins", {"method": "foo"})}}, "method of 'bins' is 'foo'; expected one of"),
     "options": ({"columns": {"size": ("bins", 3)}}, "columns asks for ('bins', 3)"),
     "block of one": ({"columns": {"size": "multinomial"}}, "'multinomial' of column 'size' alone"),
-    "stacking": ({"stacking": True}, "stacking is True; it must be 'auto' or None"),
-    "order": ({"order": 3}, "order is 3; it must be 'auto', 0, 1 or 2"),
+    "stacking": ({"stacking": True}, "stacking is True; expected 'auto' or None"),
+    "order": ({"order": 3}, "order is 3; expected 'auto', 0, 1 or 2"),
     "order as flag": ({"order": True}, "order is True"),
     "calibrate": ({"calibrate": "yes"}, "calibrate is 'yes'"),
-    "missing": ({"missing": "drop"}, "missing is 'drop'; it must be one of auto, ignore, category, error"),
-    "unseen": ({"unseen": None}, "unseen is None; it must be one of ignore, smooth"),
-    "absent": ({"absent": "yes"}, "absent is 'yes'; it must be one of error, missing"),
-    "compute_loo": ({"compute_loo": "yes"}, "compute_loo is 'yes'; it must be True or False"),
-    "subsample": ({"subsample": "no"}, "subsample is 'no'; it must be 'auto', a number of training rows"),
-    "fit_prior": ({"fit_prior": "no"}, "fit_prior is 'no'; it must be True or False"),
+    "missing": ({"missing": "drop"}, "missing is 'drop'; expected one of auto, ignore, category, error"),
+    "unseen": ({"unseen": None}, "unseen is None; expected one of ignore, smooth"),
+    "absent": ({"absent": "yes"}, "absent is 'yes'; expected one of error, missing"),
+    "compute_loo": ({"compute_loo": "yes"}, "compute_loo is 'yes'; expected True or False"),
+    "subsample": ({"subsample": "no"}, "subsample is 'no'; expected 'auto', a number of training rows"),
+    "fit_prior": ({"fit_prior": "no"}, "fit_prior is 'no'; expected True or False"),
     "class_prior": ({"class_prior": [0.2, 0.3, 0.5]}, "got 3 priors for 2 classes"),
     "class_weight": ({"class_weight": "heavy"}, "class_weight is 'heavy'"),
     "n_threads": ({"n_threads": 0}, "n_threads is 0"),

@@ -107,7 +107,7 @@ def test_negative_counts(name: str, make: Callable[[np.ndarray], Any]) -> None:
 
 
 def test_negative_codes() -> None:
-    said = "Negative values", "column 1 holds -3", "codes start at 0", "use NaN"
+    said = "Negative values", "column 1 contains -3", "codes start at 0", "use NaN"
     refused(lambda: candide.CategoricalNB().fit(with_cell(-3), y), *said)
 
 

@@ -43,7 +43,7 @@ def test_negative_counts_are_refused_at_predict(name: str, method: str, make: An
 
 def test_a_category_never_seen_is_found_in_its_row() -> None:
     model = candide.CategoricalNB(unseen="error").fit([[0, 1, 2], [1, 1, 1]], [0, 1])
-    with pytest.raises(InputError, match=rf"column 1 holds category 9.* at row {FAR}, .*unseen='ignore'"):
+    with pytest.raises(InputError, match=rf"column 1 contains category 9.* at row {FAR}, .*unseen='ignore'"):
         model.predict(rows_with(9).astype(int))
 
 
@@ -68,7 +68,7 @@ def test_a_column_that_nobody_saw_says_nothing_however_far_a_value_lies() -> Non
 
 @every("threads", ["a", [2], 0, -1, 1.5, True])
 def test_threads_are_a_whole_number_above_zero(threads: Any) -> None:
-    with pytest.raises(ParameterError, match=r"n_threads is .*; it must be None or a whole number above 0"):
+    with pytest.raises(ParameterError, match=r"n_threads is .*; expected None or a positive integer"):
         candide.GaussianNB(n_threads=threads).fit([[1.0], [2.0]], [0, 1])
 
 

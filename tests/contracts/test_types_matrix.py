@@ -86,7 +86,7 @@ def test_labels(learned: str, given: str) -> None:
     expected |= {("integers", "booleans"), ("booleans", "integers"), ("booleans", "strings"), ("booleans", "booleans")}
     if (learned, given) not in expected:
         for call in (model.score, model.partial_fit, model.evaluate):
-            with pytest.raises(InputError, match=r"y holds .* at row .*pass labels of that type"):
+            with pytest.raises(InputError, match=r"y contains .* at row .*pass labels of that type"):
                 call(X, y)
         return
     assert model.score(X, y) == model.score(X, labels_of(learned))
@@ -158,7 +158,7 @@ def test_later_cells_are_converted(case: str) -> None:
 def test_later_cells_are_refused(case: str) -> None:
     """With the row, and what to do; also when they are learned, in a chunk whose number the error tells."""
     cells, later, words = REFUSED[case]
-    with pytest.raises(InputError, match=f"column 'c' holds .*{words}.*schema="):
+    with pytest.raises(InputError, match=f"column 'c' contains .*{words}.*schema="):
         learned(cells).predict({"c": later})
     y = np.arange(len(cells)) % 2
     with pytest.raises(InputError, match=f"chunk 1: .*{words}"):
@@ -169,7 +169,7 @@ def test_first_values_that_come_late() -> None:
     """They decide the type of a column; those of another type in the same rows are refused."""
     chunks = [({"c": [None, None]}, [0, 1]), ({"c": ["1", "2"]}, [0, 1]), ({"c": [1, 2]}, [0, 1])]
     assert NaiveBayes(**PLAIN).fit(iter(chunks[:2])).schema_["kind"].tolist()[0] == "category"
-    with pytest.raises(InputError, match=r"held categories and now holds numbers.*schema=\{'c': 'category'\}"):
+    with pytest.raises(InputError, match=r"held categories and now contains numbers.*schema=\{'c': 'category'\}"):
         NaiveBayes(**PLAIN).fit(iter(chunks))
     model = NaiveBayes(schema={"c": "category"}, **PLAIN).fit(iter(chunks))
     assert model.model_.state.statistics.categories.labels[0].tolist() == ["1", "2"]

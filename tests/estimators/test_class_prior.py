@@ -92,12 +92,12 @@ def test_class_weights_multiply_a_smoothed_prior() -> None:
 @every(
     "given,said",
     [
-        ("even", "the class prior is 'even'; it must be None"),
+        ("even", "the class prior is 'even'; expected None"),
         ([0.5, 0.5], "Number of priors must match number of classes"),
         ([0.5, 0.5, 0.5], "sum of the priors should be 1"),
         ([1.5, -0.25, -0.25], "non-negative"),
         ({"ant": 1.0}, "it must name each of 'ant', 'bee', 'cat'"),
-        ({"ant": 0.5, "bee": 0.5, "cat": -0.1}, "prior of 'cat' is -0.1; it must be a number of at least 0"),
+        ({"ant": 0.5, "bee": 0.5, "cat": -0.1}, "prior of 'cat' is -0.1; expected a non-negative number"),
         ({"ant": 0.5, "bee": 0.5, "cat": 0.5}, "sum of the priors should be 1"),
         (Dirichlet([1, 1]), "2 pseudo-counts for 3 classes"),
     ],

@@ -204,7 +204,7 @@ ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
     ),
     "another kind of label": (
         MultinomialNB(), lambda: iter([(COUNTS, CLASSES)] * 3 + [(COUNTS, ["spam"] * 60)]), InputError,
-        "chunk 3: y holds .spam. at row 0.* different types",
+        "chunk 3: y contains .spam. at row 0.* different types",
     ),
     "another kind of column": (
         NaiveBayes(), lambda: iter([([[1.5]], [0]), ([["red"]], [1])]), InputError, "chunk 1: .*column 0",

@@ -298,15 +298,15 @@ def test_strange_texts_are_untypical() -> None:
 
 
 def test_what_is_no_text_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'size' holds .* at row 0, and a column of texts needs texts"):
+    with pytest.raises(InputError, match=r"'size' contains .* at row 0, and a column of texts needs texts"):
         NaiveBayes(columns={"size": "text"}).fit(X, Y)
-    with pytest.raises(InputError, match="'note' holds 7 at row 3"):
+    with pytest.raises(InputError, match="'note' contains 7 at row 3"):
         fit(X, Y).predict(X.assign(note=["a b c"] * 3 + [7] * (len(Y) - 3)))
     with pytest.raises(ParameterError, match="'text' has no option 'alpha'"):
         NaiveBayes(columns={"note": ("text", {"alpha": 1.0})}).fit(X, Y)
     with pytest.raises(InputError, match="'note' is missing at row"):
         fit(X, Y, missing="error")
-    with pytest.raises(InputError, match="'note' holds texts, and stands in a block"):
+    with pytest.raises(InputError, match="'note' contains texts, and stands in a block"):
         NaiveBayes(columns={("size", "note"): "multivariate_normal"}).fit(X, Y)
 
 

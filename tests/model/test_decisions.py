@@ -83,14 +83,14 @@ def test_costs_are_read_from_arrays_and_pairs() -> None:
     "costs,message",
     [
         ([[0, 1], [1, 0]], r"costs has shape \(2, 2\) for 3 classes; give one row per true class"),
-        ("none", "costs has shape|costs holds no numbers"),
-        ([["x"] * 3] * 3, "costs holds no numbers"),
+        ("none", "costs has shape|costs contains no numbers"),
+        ([["x"] * 3] * 3, "costs contains no numbers"),
         (
             {("a", "d"): 1},
             r"costs names 'd', which is not a class \('a', 'b', 'c'\); name the classes as they are in y",
         ),
         ({"ab": 1}, r"costs has the key 'ab'; keys are pairs of labels, \(true, answered\)"),
-        ({("a", "b"): "much"}, r"costs of \('a', 'b'\) is 'much'; it must be a number"),
+        ({("a", "b"): "much"}, r"costs of \('a', 'b'\) is 'much'; expected a number"),
         ({("a", "b"): np.inf}, "costs has inf where 'a' is answered with 'b'; a cost must be a finite number"),
         (np.full((3, 3), np.nan), "costs has nan where 'a' is answered with 'a'"),
     ],
@@ -161,7 +161,7 @@ def test_the_best_class_is_in_every_set() -> None:
 
 @every("coverage", [0.0, 1.1, -1.0, np.nan])
 def test_a_coverage_is_a_share(coverage: float) -> None:
-    with pytest.raises(ParameterError, match=r"coverage is .*; it must be a share above 0 and at most 1"):
+    with pytest.raises(ParameterError, match=r"coverage is .*; expected a share above 0 and at most 1"):
         conformal_threshold(np.zeros(3), np.zeros(3, dtype=np.int32), np.ones(3), coverage, False, 2)
 
 

@@ -212,7 +212,7 @@ def test_axes_that_are_given_are_drawn_on() -> None:
     assert (shown.ax, shown.figure) == (axes[0], figure)
     a, b, c = [0, 1, 0, 1], [0, 1, 0, 1], ["k"] * 4
     assert plot.independence(a, b, c, axes=axes).axes == tuple(axes)
-    with pytest.raises(ParameterError, match="axes holds 1 of them, and this picture has 2 panels"):
+    with pytest.raises(ParameterError, match="axes contains 1 of them, and this picture has 2 panels"):
         plot.independence(a, b, c, axes=axes[:1])
     part = plt.figure().subfigures(1, 2)[0]
     assert plot.posterior(Beta(1, 1), Beta(2, 1), ax=part.subplots()).figure is part.figure

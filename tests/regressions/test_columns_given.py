@@ -126,7 +126,7 @@ def test_models_that_need_all_columns(tmp_path: Path) -> None:
 
 def test_a_category_never_seen_is_noted(model: Path) -> None:
     ran = done("classify", model, '{"age": 40, "sex": "Femal"}', '{"sex": "Femal"}')
-    assert ran.err.count("note: column 'sex' holds 'Femal', which no training row has") == 1
+    assert ran.err.count("note: column 'sex' contains 'Femal', which no training row has") == 1
     assert done("classify", model, '{"sex": "Femal"}', "--quiet").err == ""
     assert "holds 'Femal', which no training row has" in done("explain", model, '{"sex": "Femal"}').err
     some = PEOPLE.assign(sex=["Femal", "Femal", *PEOPLE["sex"][2:]])

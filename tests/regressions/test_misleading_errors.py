@@ -99,13 +99,13 @@ def test_many_float_classes_are_remarked() -> None:
 
 def test_many_float_classes_are_remarked_as_they_come() -> None:
     X, y = np.arange(144.0)[:, None], np.tile(np.arange(72.0), 2)
-    with pytest.warns(UserWarning, match="y holds 72 different floating-point numbers"):
+    with pytest.warns(UserWarning, match="y contains 72 different floating-point numbers"):
         model = GaussianNB().partial_fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.partial_fit(X, y)
         few = GaussianNB().partial_fit(X[:40], y[:40])
-    with pytest.warns(UserWarning, match="y holds 72 different floating-point numbers"):
+    with pytest.warns(UserWarning, match="y contains 72 different floating-point numbers"):
         few.partial_fit(X, y)
 
 
@@ -119,7 +119,7 @@ def test_many_float_classes_are_remarked_at_the_command_line(tmp_path: Path) -> 
 
 def test_fractions_are_no_labels_whatever_they_come_in() -> None:
     y = np.array([0.5, 1.5, 0.5], dtype=object)
-    with pytest.raises(InputError, match=r"continuous. y holds 0.5 at row 0"):
+    with pytest.raises(InputError, match=r"continuous. y contains 0.5 at row 0"):
         GaussianNB().fit([[1.0], [2.0], [3.0]], y)
 
 

@@ -74,7 +74,7 @@ def test_names_that_differ_in_case(tmp_path: Path) -> None:
 
 def test_name_of_a_column_with_a_bad_date(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "x,day\n" + "a,2020-01-31\n" * 25_000 + "a,soon\n")
-    with pytest.raises(SourceError, match="column 'day' holds 'soon', where the rows before hold a date"):
+    with pytest.raises(SourceError, match="column 'day' contains 'soon', where the rows before hold a date"):
         candide.read(path).to_table()
 
 
@@ -162,7 +162,7 @@ MANY = 2_500
 BAD = {
     "too-few": ("4,5", r"2 cells, where 3 are expected \('4,5'\)"),
     "too-many": ("4,x,6,7", "4 cells, where 3 are expected"),
-    "type": ("n/a,x,6", r"column 'a' holds 'n/a', where the rows before hold a whole number.*missing=\['n/a'\]"),
+    "type": ("n/a,x,6", r"column 'a' contains 'n/a', where the rows before hold a whole number.*missing=\['n/a'\]"),
     "quote": ('4,"x"y,6', "a quote that is not closed, or with something after it"),
 }
 

@@ -64,7 +64,7 @@ def test_compressed(tmp_path: Path, ending: str) -> None:
     [
         pytest.param('{"n": 2,', "no JSON", id="cut-off"),
         pytest.param("5", "not a record", id="number"),
-        pytest.param('{"n": "n/a", "text": "x"}', "'n' holds 'n/a', which is not of the kind", id="type"),
+        pytest.param('{"n": "n/a", "text": "x"}', "'n' contains 'n/a', which is not of the kind", id="type"),
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])

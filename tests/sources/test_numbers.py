@@ -74,7 +74,7 @@ def test_late_in_csv(tmp_path: Path, cell: str, newline: str) -> None:
     line = 3 + 2 * MANY
     with pytest.raises(SourceError) as error:
         candide.read(path).to_table()
-    assert f"a.csv, line {line}: column 'a' holds {cell!r}, where the rows before hold a whole number" in str(
+    assert f"a.csv, line {line}: column 'a' contains {cell!r}, where the rows before hold a whole number" in str(
         error.value
     )
     assert "write a number in the first rows like this one" in str(error.value)
@@ -134,7 +134,7 @@ LATE = {
 def test_late_in_json(tmp_path: Path, first: object, late: object) -> None:
     records = [*[{"n": first}] * MANY, {"n": late}, {"n": first}]
     path = write(tmp_path / "a.jsonl", json_lines(*records))
-    with pytest.raises(SourceError, match=rf"line {MANY + 1}: 'n' holds .* which is not of the kind"):
+    with pytest.raises(SourceError, match=rf"line {MANY + 1}: 'n' contains .* which is not of the kind"):
         candide.read(path).to_table()
     assert candide.read(path, on_bad_row="skip").to_table()["n"].to_pylist() == [first] * (MANY + 1)
 

@@ -24,7 +24,7 @@ def test_missing_file(tmp_path: Path) -> None:
     write(tmp_path / "messages.csv", CSV)
     with pytest.raises(SourceError, match=r"there is no file '.*mesages\.csv'; did you mean 'messages\.csv'\?"):
         candide.read(tmp_path / "mesages.csv")
-    with pytest.raises(SourceError, match=r"there is no file '.*'; the folder holds messages\.csv"):
+    with pytest.raises(SourceError, match=r"there is no file '.*'; the folder contains messages\.csv"):
         candide.read(tmp_path / "x")
     with pytest.raises(SourceError, match=r"and no folder '.*nowhere'"):
         candide.read(tmp_path / "nowhere" / "x.csv")

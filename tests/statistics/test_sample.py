@@ -140,7 +140,7 @@ FRAMES: dict[str, Any] = {
 CLASSES = np.array([0, 1, 1, 0], dtype=np.int32)
 
 
-@pytest.mark.filterwarnings("ignore:column 'any' holds numbers that are not whole")
+@pytest.mark.filterwarnings("ignore:column 'any' contains numbers that are not whole")
 @pytest.mark.parametrize("name", FRAMES)
 def test_categories_are_read_again(name: str) -> None:
     """Learning from the sample is learning from the rows, and the likelihood of the rows knows those of the sample."""

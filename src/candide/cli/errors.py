@@ -83,7 +83,7 @@ def _about_files(error: OSError) -> str:
 
 # Parameters in messages for Python, and the options of the command line.
 _IN_A_TERMINAL = (
-    (r" with \w+= \((--[\w-]+) in a terminal\)", r" with \1"),
+    (r" with \w+= \((--[\w-]+) on the command line\)", r" with \1"),
     (r"on_bad_row='skip'", "--on-bad-row skip"),
     (r"extensions=True", "--extensions"),
     (r"pass unlabeled='drop'", "pass --set unlabeled=drop"),

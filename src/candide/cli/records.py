@@ -163,7 +163,7 @@ class UnseenNotes:
                 if (name, label) in self._noted or len(self._noted) >= _NOTED:
                     continue
                 self._noted.add((name, label))
-                self._session.note(f"column {name!r} holds {label!r}, which no training row has")
+                self._session.note(f"column {name!r} contains {label!r}, which no training row has")
                 if len(self._noted) == _NOTED:
                     self._session.note(f"these are {_NOTED} categories that are new; no further ones are noted")
 
@@ -177,7 +177,7 @@ def _as_learned(model: Model, name: str, cells: list[Any]) -> Any:
         try:
             return np.array([None if cell is None else np.datetime64(cell) for cell in cells], dtype="datetime64[us]")
         except ValueError as error:
-            raise InputError(f"column {name!r} holds dates, and {error}; write them as 2024-02-29") from None
+            raise InputError(f"column {name!r} contains dates, and {error}; write them as 2024-02-29") from None
     if any(isinstance(cell, bool) for cell in cells) and not isinstance(example, bool):
         return [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
     return cells

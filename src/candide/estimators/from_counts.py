@@ -186,7 +186,7 @@ def _check_range(values: Floats, name: str, least: float, most: float) -> None:
     if len(odd):
         place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), odd[0].tolist(), strict=False))
         limits = f"from {least:g} to {most:g}" if most < np.inf else "of at least 0" if least == 0 else "that is finite"
-        raise InputError(f"{name} holds {values[tuple(odd[0])]:g} at {place}; every cell must be a number {limits}")
+        raise InputError(f"{name} contains {values[tuple(odd[0])]:g} at {place}; every cell must be a number {limits}")
 
 
 def read_probabilities(probability: Any, name: str = "probability") -> Floats:
@@ -210,8 +210,8 @@ def presences(count: Any, class_count: Any = None) -> Counts:
     if len(odd):
         i, j = odd[0].tolist()
         raise InputError(
-            f"count holds {table[i, j]:g} at row {i}, column {j}, and that class has {rows[i]:g} rows; a column is on "
-            "in at most all of them; for sums of counts use MultinomialNB or PoissonNB"
+            f"count contains {table[i, j]:g} at row {i}, column {j}, and that class has {rows[i]:g} rows; a column is "
+            "on in at most all of them; for sums of counts use MultinomialNB or PoissonNB"
         )
     return Counts(rows, table, None, presence=True)
 
@@ -223,7 +223,7 @@ def sums(total: Any, name: str, class_count: Any = None) -> Counts:
     odd = np.flatnonzero((rows <= 0) & table.any(axis=1))
     if len(odd):
         raise InputError(
-            f"row {odd[0]} of {name} holds counts, and its class_count is 0; give the class rows, or no counts"
+            f"row {odd[0]} of {name} contains counts, and its class_count is 0; give the class rows, or no counts"
         )
     return Counts(rows, table, None)
 

@@ -233,7 +233,7 @@ def _named(models: Any) -> dict[str, BaseNB]:
     found = dict(models) if isinstance(models, Mapping) else _unique(models)
     for name, model in found.items():
         if not isinstance(name, str) or not isinstance(model, BaseNB):
-            raise ParameterError(f"models holds {name!r}: {model!r}; give texts as names, and candide's estimators")
+            raise ParameterError(f"models contains {name!r}: {model!r}; give texts as names, and candide's estimators")
     return found
 
 

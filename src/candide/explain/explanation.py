@@ -112,7 +112,7 @@ class Explanation:
         from scipy.special import ndtri
 
         if not 0.0 < level < 1.0:
-            raise ParameterError(f"level is {level!r}; it must be a probability between 0 and 1")
+            raise ParameterError(f"level is {level!r}; expected a probability between 0 and 1")
         assert self.certainty is not None
         deviation = dict(zip(map(id, self.grouped), self.certainty.deviations(self.grouped, *pair), strict=True))
         reach = ndtri(0.5 + level / 2) / _scale(unit) * np.array([deviation.get(id(term), np.nan) for term in terms])

@@ -102,7 +102,7 @@ def _of_array(costs: Any, n_classes: int) -> Floats:
     try:
         table = np.array(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"costs holds no numbers ({error}); give one row and column per class") from None
+        raise ParameterError(f"costs contains no numbers ({error}); give one row and column per class") from None
     if table.shape != (n_classes, n_classes):
         raise ParameterError(
             f"costs has shape {table.shape} for {n_classes} classes; give one row per true class and one column per "
@@ -131,7 +131,7 @@ def _cost(cost: Any, pair: tuple[Any, Any]) -> float:
     try:
         return float(cost)
     except (TypeError, ValueError):
-        raise ParameterError(f"costs of {pair!r} is {cost!r}; it must be a number") from None
+        raise ParameterError(f"costs of {pair!r} is {cost!r}; expected a number") from None
 
 
 def conformal_threshold(
@@ -156,7 +156,7 @@ def conformal_threshold(
     array([0.2, 0.2])
     """
     if not 0.0 < coverage <= 1.0:
-        raise ParameterError(f"coverage is {coverage!r}; it must be a share above 0 and at most 1, such as 0.9")
+        raise ParameterError(f"coverage is {coverage!r}; expected a share above 0 and at most 1, such as 0.9")
     kept = weight > 0
     copies = np.ones(len(kept)) if multiplicity is None else multiplicity
     own, classes, weight, copies = own_log_probability[kept], classes[kept], weight[kept], copies[kept]

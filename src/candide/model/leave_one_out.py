@@ -143,13 +143,13 @@ def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
     """Which fold each row is in: one per group, or ``n_folds`` stretches of rows."""
     if groups is not None:
         if n_folds is not None:
-            raise ParameterError(f"n_folds is {n_folds!r}, but each of the groups is a fold; leave one of them out")
+            raise ParameterError(f"n_folds is {n_folds!r}, but each of the groups is a fold; omit one of them")
         return _positions_of(groups, n_rows)
     if n_rows < 2:
         raise ParameterError(f"there are {n_rows} rows, and a fold is scored by the other rows; pass at least 2 rows")
     count = min(5, n_rows) if n_folds is None else n_folds
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 2 <= count <= n_rows:
-        raise ParameterError(f"n_folds is {n_folds!r}; expected a whole number from 2 to the number of rows, {n_rows}")
+        raise ParameterError(f"n_folds is {n_folds!r}; expected an integer from 2 to the number of rows, {n_rows}")
     return np.arange(n_rows) * int(count) // n_rows
 
 
@@ -162,7 +162,7 @@ def _positions_of(groups: Any, n_rows: int) -> Array:
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
         raise ParameterError(
-            f"groups holds values that have no order among them ({kinds}); give all rows labels of one kind"
+            f"groups contains values that have no order among them ({kinds}); give all rows labels of one kind"
         ) from None
 
 

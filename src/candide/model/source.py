@@ -254,7 +254,7 @@ def _text_column(wanted: str | None, trained: str | None, names: list[str], labe
 def no_column(name: str | None, role: str, trained: str | None, names: list[str]) -> InputError:
     """Return the error for a column that a source should have: the one of training, or another that was named."""
     why = ", which the model was trained with" if name == trained else ""
-    advice = f"name the column of {role}s with {role}= (--{role} in a terminal)"
+    advice = f"name the column of {role}s with {role}= (--{role} on the command line)"
     meant = None if name is None else similar_name(name, names)
     hint = "" if meant is None else f"did you mean {meant!r}? "
     return InputError(f"the source has no column {name!r} of {role}s{why}; it has {', '.join(names)}; {hint}{advice}")

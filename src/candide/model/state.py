@@ -85,7 +85,8 @@ class State:
         if unknown.any():
             unknown_value = other.classes.labels[unknown].tolist()[0]
             raise ForgetError(
-                f"these rows were never learned: class {unknown_value!r} is unknown to the model; nothing was changed"
+                f"these rows were not in the training data: class {unknown_value!r} is unknown to the model; nothing "
+                "was changed"
             )
         gone = self.in_same_groups(other)
         left = self.statistics.forget(gone.statistics)

@@ -65,7 +65,9 @@ def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ..
     own, scale = _own_family(model, place), column_scale(model, place)
     name = str(model._fitted().column_names()[place])
     if scale is None:
-        raise InputError(f"column {name!r} has no value that could be shown: nothing was observed, or it holds texts")
+        raise InputError(
+            f"column {name!r} has no value that could be shown: nothing was observed, or it contains texts"
+        )
     parts = _seen_parts(model, place, X, y)
     if own in _DISCRETE or scale.labels is not None:
         return _value_curves(model, scale, own, parts)
@@ -125,7 +127,7 @@ def _own_family(model: BaseNB, place: int) -> str:
         family: Any = model._fitted().classifier.family
         choice = family.choices[place]
         if choice.model is None:
-            reason = choice.note if choice.text is None else "it holds texts (see word_shift for those of a TextNB)"
+            reason = choice.note if choice.text is None else "it contains texts (see word_shift for those of a TextNB)"
             raise InputError(
                 f"column {family.names[place]!r} has no density of its own: {reason}; show another, or name a family "
                 "for it in columns="

@@ -211,4 +211,4 @@ def _ratio(part: Any, whole: Any) -> float:
 
 def _single(*parts: Any) -> None:
     if any(np.ndim(part) for part in parts):
-        raise ParameterError("this prior holds arrays, one number for each column; give one of a single parameter")
+        raise ParameterError("this prior contains arrays, one number for each column; give one of a single parameter")

@@ -257,7 +257,7 @@ def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, 
     if kind == "BIGINT" and any(map(str.isdigit, cell)):
         advice = "write a number in the first rows like this one, for they tell the type of a column"
     advice = f"correct it, declare the type (schema={{{column!r}: 'category'}}, --type {column}=category), or {advice}"
-    return f"column {column!r} holds {cell!r}, where the rows before hold {names.get(kind, 'a number')}", row, advice
+    return f"column {column!r} contains {cell!r}, where the rows before hold {names.get(kind, 'a number')}", row, advice
 
 
 def _describe_reject(error: str, message: str) -> tuple[str, str]:

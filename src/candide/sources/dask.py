@@ -57,7 +57,7 @@ class DaskSource(EngineSource):
         X, y, weight = self._given
         roles = self.roles
         if y is None:
-            raise InputError("y is None; pass the labels, or the name of the column of X that holds them")
+            raise InputError("y is None; pass the labels, or the name of the column of X that contains them")
         if roles is not None:
             # What lies in the frame itself comes with it, so that a file is read once.
             X = X[needed(roles)]

@@ -65,8 +65,8 @@ def detect_format(path: Path, name: str, format: str | None, encoding: str | Non
     encoding = _check_encoding(encoding) or detect_encoding(head, whole=len(head) < HEAD_BYTES)
     if encoding is None:
         raise SourceError(
-            f"{name} holds bytes that are no text and none of the formats {', '.join(FORMATS)}; pass such a file, or "
-            "say which encoding the text has: encoding='shift_jis'"
+            f"{name} contains bytes that are no text and none of the formats {', '.join(FORMATS)}; pass such a file, "
+            "or say which encoding the text has: encoding='shift_jis'"
         )
     text = head.decode(encoding, errors="replace")
     return FileFormat(format or _format_from_name(path, text) or _text_format(text, name), encoding)

@@ -173,7 +173,7 @@ def not_found_error(path: str) -> SourceError:
         return SourceError(f"there is no file {path!r}, and no folder {str(parent)!r}; check the spelling of both")
     names = sorted(entry.name for entry in parent.iterdir())
     near = get_close_matches(Path(path).name, names, n=3, cutoff=0.6)
-    what = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the folder holds {_shorten_list(names)}"
+    what = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the folder contains {_shorten_list(names)}"
     return SourceError(f"there is no file {path!r}; {what}")
 
 

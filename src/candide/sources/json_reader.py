@@ -116,7 +116,7 @@ def _find_problem(line: str, read: dict[str, Any]) -> str | None:
         return "not a record, {…}"
     for name, cell in read.items():
         if cell is None and record.get(name) is not None:
-            return f"{name!r} holds {record[name]!r}, which is not of the kind that the first lines hold"
+            return f"{name!r} contains {record[name]!r}, which is not of the kind that the first lines hold"
     return None
 
 
@@ -175,7 +175,7 @@ def _detect_types(lines: list[str], name: str) -> dict[str, str]:
     if not records:
         first = next((line for line in lines if line.strip()), "")
         raise SourceError(
-            f"{name} holds no records in its first lines (the first is {first[:80]!r}); a line of JSON Lines is a "
+            f"{name} contains no records in its first lines (the first is {first[:80]!r}); a line of JSON Lines is a "
             'record such as {"text": "hello", "label": "ham"}'
         )
     spool = TemporaryCopy(".jsonl")

@@ -217,8 +217,8 @@ def open_documents(places: Sequence[Path], encoding: str | None) -> Reader:
     ]
     if not found:
         raise SourceError(
-            f"the folder {places[0]} holds no files; pass one with a sub-folder of texts for each class, or with files "
-            f"of the formats {', '.join(FORMATS)}"
+            f"the folder {places[0]} contains no files; pass one with a sub-folder of texts for each class, or with "
+            f"files of the formats {', '.join(FORMATS)}"
         )
     name = str(places[0]) if len(places) == 1 else "the folders"
     is_mailbox = any(map(_is_maildir, classes)) or is_email(found[0].path)

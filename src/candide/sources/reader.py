@@ -363,7 +363,7 @@ def _refusal(column: pa.Array, field: pa.Field, name: str, found: str) -> Source
     return SourceError(
         f"{name}: column {field.name!r} is of type {column.type}, which cannot be read as {field.type}, as {decided} "
         f"({found}); write it with one type in all files, or declare its type: schema={{{field.name!r}: 'number'}} or "
-        f"'category' (--type {field.name}=number in a terminal)"
+        f"'category' (--type {field.name}=number on the command line)"
     )
 
 

@@ -128,8 +128,8 @@ def _describe_column(rows: pa.Table, name: str) -> str:
 def _no_label_message(rows: pa.Table) -> str:
     kinds = "; ".join(f"{name!r} ({_describe_column(rows, name)})" for name in rows.column_names)
     return (
-        f"no column is clearly the label; the columns are {kinds}; say which one holds the classes: label='…' "
-        "(--label in a terminal)"
+        f"no column is clearly the label; the columns are {kinds}; say which one contains the classes: label='…' "
+        "(--label on the command line)"
     )
 
 

@@ -329,7 +329,7 @@ def as_matrix(X: Any) -> Any:
     name, kind = X.column_names[0], X.schema.types[0]
     if pa.types.is_struct(kind) and "values" in [field.name for field in kind]:
         raise InputError(
-            f"column {name!r} holds vectors of Spark's machine learning; make arrays of them, with "
+            f"column {name!r} contains vectors of Spark's machine learning; make arrays of them, with "
             f"pyspark.ml.functions.vector_to_array({name!r})"
         )
     return _stacked(X.column(0).combine_chunks(), name) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else X
@@ -342,5 +342,5 @@ def _stacked(lists: Any, name: str) -> Any:
     shortest, longest = pc.min_max(lengths).values() if len(lists) else (None, None)
     if lists.null_count or shortest != longest:
         found = "a null" if lists.null_count else f"lists of {shortest} and of {longest}"
-        raise InputError(f"column {name!r} holds {found}; give every row a list, and all lists the same length")
+        raise InputError(f"column {name!r} contains {found}; give every row a list, and all lists the same length")
     return lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)

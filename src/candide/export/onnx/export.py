@@ -65,7 +65,8 @@ def _plain_labels(labels: Array) -> Array:
     if all(isinstance(label, str) for label in labels.tolist()):
         return labels
     raise ParameterError(
-        f"the classes are {labels.tolist()[:3]!r}, and an output of ONNX holds numbers or texts; fit with such labels"
+        f"the classes are {labels.tolist()[:3]!r}, and an output of ONNX contains numbers or texts; fit with such "
+        "labels"
     )
 
 

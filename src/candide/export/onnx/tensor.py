@@ -329,16 +329,16 @@ def label_keys(labels: Array, where: str) -> Array:
         return _distinct(np.array(items, dtype=np.float64), where)
     odd = next(item for item in items if not isinstance(item, str))
     raise ParameterError(
-        f"{where} holds {odd!r} beside other values, and an input of ONNX holds numbers alone or texts alone; make all "
-        "its values texts, and fit again"
+        f"{where} contains {odd!r} beside other values, and an input of ONNX contains numbers alone or texts alone; "
+        "make all its values texts, and fit again"
     )
 
 
 def _distinct(keys: Floats, where: str) -> Floats:
     if len(np.unique(keys)) < len(keys):
         raise ParameterError(
-            f"{where} holds whole numbers beyond 2^53, of which doubles cannot tell all apart; make its values texts, "
-            "and fit again"
+            f"{where} contains whole numbers beyond 2^53, of which doubles cannot tell all apart; make its values "
+            "texts, and fit again"
         )
     return keys
 

@@ -319,6 +319,6 @@ def refuse_texts(likelihood: TableLikelihood, columns: Iterable[int]) -> None:
     name = next((likelihood.family.names[j] for j in columns), None)
     if name is not None:
         raise ParameterError(
-            f"column {name!r} holds texts, and onnxruntime cannot cut texts into tokens as candide does; train without "
-            f"it (columns={{{name!r}: 'ignore'}}), or run the model in candide"
+            f"column {name!r} contains texts, and onnxruntime cannot cut texts into tokens as candide does; train "
+            f"without it (columns={{{name!r}: 'ignore'}}), or run the model in candide"
         )

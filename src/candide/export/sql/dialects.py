@@ -293,4 +293,4 @@ def _refuse_unknown(name: str) -> None:
         ) from error
     if not name or Known.get(name) is None:
         known = sorted({*_WRITTEN, *(each for each in Known.classes if each)})
-        raise ParameterError(f"dialect is {name!r}; it must be one of {', '.join(known)}")
+        raise ParameterError(f"dialect is {name!r}; expected one of {', '.join(known)}")

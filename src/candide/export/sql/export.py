@@ -274,8 +274,8 @@ def _refuse_texts(likelihood: Any, names: Sequence[str]) -> None:
     if isinstance(likelihood, TableLikelihood) and likelihood.texts:
         name = names[min(likelihood.texts)]
         raise ParameterError(
-            f"column {name!r} holds texts, and no query can cut these into tokens everywhere alike; train the model "
-            f"with columns={{{name!r}: 'ignore'}}"
+            f"column {name!r} contains texts, and no query can cut these into tokens everywhere alike; train the "
+            f"model with columns={{{name!r}: 'ignore'}}"
         )
 
 

@@ -106,8 +106,8 @@ def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
         return pa.array(_plain(cells, field.type), field.type)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise SourceError(
-            f"column {field.name!r} holds cells that are no {field.type} ({first_line(error)}); make them one type, as "
-            f"in CAST({field.name} AS TEXT)"
+            f"column {field.name!r} contains cells that are no {field.type} ({first_line(error)}); make them one "
+            f"type, as in CAST({field.name} AS TEXT)"
         ) from None
 
 

@@ -205,7 +205,7 @@ def check_family(family: Any, statistics: Any, n_classes: int) -> int:
         require(statistics.presence, "the counts are not counts of presence")
         require(family.threshold is None or are_finite(family.threshold), "a threshold is not finite")
     for name in ("var_smoothing", "ddof"):
-        require(0 <= getattr(family, name, 0.0) <= _MAX_PARAMETER, f"{name} is not a number of at least 0")
+        require(0 <= getattr(family, name, 0.0) <= _MAX_PARAMETER, f"{name} is not a non-negative number")
     if registered == "categorical family":
         _check_categorical(family, statistics)
     else:

@@ -148,7 +148,7 @@ def _check_covariance(view: Covariance, binning: TableBinning, n_classes: int) -
     n_columns = _check_coordinates(view.coordinates, binning)
     require(check_block_moments(view.moments, n_classes) == n_columns, "a covariance has another number of columns")
     require(view.center.shape == (n_columns,) and are_finite(view.center), "the center of a covariance is invalid")
-    require(0 <= view.share <= MAX_SCORE, "the share of a covariance is not a number of at least 0")
+    require(0 <= view.share <= MAX_SCORE, "the share of a covariance is not a non-negative number")
     _check_strength(view.strength)
     _check_factored(view, "factors")
 
