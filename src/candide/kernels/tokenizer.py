@@ -141,7 +141,7 @@ def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
     words = list(found) if isinstance(found, Iterable) else [None]
     if all(isinstance(word, str) for word in words):
         return words
-    raise InputError(f"tokenizer gave {found!r} for the text {text[:40]!r}; expected a list of str")
+    raise InputError(f"tokenizer returned {found!r} for the text {text[:40]!r}; expected a list of str")
 
 
 @lru_cache(maxsize=64)

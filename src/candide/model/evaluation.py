@@ -189,7 +189,7 @@ class Evaluation:
     def _measured(cls, rows: RowScores, labels: Array) -> Evaluation:
         if not len(rows.weight):
             raise InputError(
-                "no row has a weight above 0, so there is nothing to measure; pass rows with a positive weight"
+                "found no rows with a positive weight; expected at least one; pass rows with a positive weight"
             )
         shared = rows.weight, rows.copies, rows.observation()
         accuracy, accuracy_error = mean_and_error(rows.right.astype(np.float64), *shared)

@@ -144,7 +144,7 @@ def _numbers(what: str, value: Any, least: float = -np.inf, above: bool = False)
     allowed = array > least if above else array >= least
     if not (allowed & np.isfinite(array)).all():
         bound = "" if least == -np.inf else f" above {least:g}" if above else f" of at least {least:g}"
-        raise ParameterError(f"{what} is {value!r}; expected finite{bound}")
+        raise ParameterError(f"{what} is {value!r}; expected finite numbers{bound}")
     return array
 
 

@@ -119,7 +119,7 @@ class Dirichlet(Readable):
     def _cells(self) -> Floats:
         if np.ndim(self.concentration) == 0:
             raise ParameterError(
-                f"{self!r} does not say how many outcomes there are; give one pseudo-count each: Dirichlet([1, 1])"
+                f"{self!r} has no number of outcomes; pass one pseudo-count per outcome: Dirichlet([1, 1])"
             )
         return np.asarray(self.concentration)
 

@@ -52,8 +52,7 @@ def translate_errors(what: str, advice: str) -> Iterator[None]:
 
 
 EXTENSIONS_ADVICE = (
-    "DuckDB installs and loads no extensions unless you allow it, for it fetches them from the network: "
-    "pass extensions=True"
+    "DuckDB needs an extension, which it downloads from the network; to allow this, pass extensions=True"
 )
 
 

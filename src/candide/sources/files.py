@@ -57,7 +57,7 @@ def open_decompressed(path: Path) -> Iterator[Any]:
             yield DecompressedStream(stream, raw)
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, pa.ArrowInvalid) as error:
             raise SourceError(
-                f"{path} is compressed ({compression}), and damaged or incomplete: {error}; download it again"
+                f"{path} is a damaged or incomplete {compression} file: {error}; download it again"
             ) from None
 
 
@@ -140,8 +140,8 @@ def open_for_writing(spool: TemporaryCopy) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise SourceError(
-            f"a copy cannot be written to {spool.path.parent} ({error.strerror}); free some space, or name another "
-            "folder in the environment variable TMPDIR"
+            f"cannot write a temporary copy to {spool.path.parent} ({error.strerror}); free some space, or set the "
+            "environment variable TMPDIR to another folder"
         ) from None
 
 
@@ -155,7 +155,7 @@ def expand_path(path: str) -> list[Path]:
     found = sorted(glob.glob(path, recursive=True))
     if not found:
         raise SourceError(
-            f"no file matches {path!r}; the folder {str(Path.cwd())!r} is where such a path begins; check its spelling"
+            f"no file matches {path!r}in the working folder {str(Path.cwd())!r}; check the spelling"
         )
     return [Path(name) for name in found]
 

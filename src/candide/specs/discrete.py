@@ -84,8 +84,8 @@ class DiscreteSpec(Spec):
         for name, value in averages.items():
             if value in ("predictive", "evidence") and not all(one.is_proper for one in priors):
                 raise ParameterError(
-                    f"{name} is {value!r}, which averages over a prior, and {priors[0]!r} is improper; pseudo-counts "
-                    "must be above 0"
+                    f"{name} is {value!r}, which averages over a prior, but {priors[0]!r} is improper; expected "
+                    "pseudo-counts above 0"
                 )
 
     def _checked_alpha(self, schema: Schema) -> float | Floats:

@@ -17,8 +17,8 @@ def number(value: Any, name: str, most: float = np.inf) -> float:
     """Return a finite real parameter from 0 to ``most``."""
     real = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not (real and 0 <= value <= most and value < np.inf):
-        limit = "above or equal to 0" if most == np.inf else f"from 0 to {most:g}"
-        raise ParameterError(f"{name} is {value!r}; expected a number {limit}")
+        limit = "a non-negative number" if most == np.inf else f"a number from 0 to {most:g}"
+        raise ParameterError(f"{name} is {value!r}; expected {limit}")
     return float(value)
 
 
@@ -105,7 +105,7 @@ def _in_order(given: Mapping[Any, Any], n_features: int, names: Sequence[Any] | 
 
 
 def _wrong_column(what: str, printed: list[Any]) -> ParameterError:
-    return ParameterError(f"parameter_prior has a {what}; pass one prior for each of {printed[:10]}")
+    return ParameterError(f"parameter_prior by column: {what}; pass one prior for each of {printed[:10]}")
 
 
 def _check_shape(prior: Any, n_features: int) -> None:

@@ -17,7 +17,7 @@ from ..reader import cast_batch
 
 # Characters of a query that an error shows.
 _SHOWN = 500
-_ADVICE = "check the names in the query, and that it may be read"
+_ADVICE = "check the names in the query and your permissions"
 
 
 class Database(ABC):
@@ -106,8 +106,8 @@ def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
         return pa.array(_plain(cells, field.type), field.type)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise SourceError(
-            f"column {field.name!r} contains cells that are no {field.type} ({first_line(error)}); make them one "
-            f"type, as in CAST({field.name} AS TEXT)"
+            f"column {field.name!r} contains values that are not of type {field.type} ({first_line(error)}); convert "
+            f"them, as in CAST({field.name} AS TEXT)"
         ) from None
 
 
