@@ -309,8 +309,8 @@ def check_columns(part: Reader, schema: pa.Schema, first: str) -> None:
     lacking, new = set(schema.names) - set(part.schema.names), set(part.schema.names) - set(schema.names)
     if not lacking and not new:
         return
-    differences = [f"has no column {', '.join(map(repr, sorted(lacking)))}"] if lacking else []
-    differences += [f"has the additional column {', '.join(map(repr, sorted(new)))}"] if new else []
+    differences = [f"is missing columns {', '.join(map(repr, sorted(lacking)))}"] if lacking else []
+    differences += [f"has additional columns {', '.join(map(repr, sorted(new)))}"] if new else []
     raise SourceError(
         f"{part.name} {' and '.join(differences)}, compared with {first}; expected the same columns in all files; use "
         "the same header, or read the files separately"

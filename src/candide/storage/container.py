@@ -116,7 +116,7 @@ def parse_file(content: memoryview) -> Tensors:
 
 def header_end(content: memoryview, n_bytes: int) -> int:
     """Return the offset at which the header of a file of ``n_bytes`` ends, given the first bytes of the file."""
-    require(n_bytes >= _LENGTH_BYTES, f"it has {n_bytes} bytes, fewer than the shortest model file")
+    require(n_bytes >= _LENGTH_BYTES, f"it has only {n_bytes} bytes, less than any model file")
     size = int.from_bytes(content[:_LENGTH_BYTES], "little")
     if size > min(_MAX_HEADER_BYTES, n_bytes - _LENGTH_BYTES):
         # The header is a JSON object, so a file without a brace here never was a model file.
@@ -163,7 +163,8 @@ def _places(entries: dict[str, Any], begin: int, n_bytes: int) -> dict[str, tupl
     bounds = {name: _data_offsets(name, entry) for name, entry in entries.items()}
     places, end = {}, 0
     for name, (first, after) in sorted(bounds.items(), key=lambda item: item[1]):
-        require(first == end <= after <= n_bytes - begin, f"the array {name!r:.60} does not follow the one before")
+        require(first == end <= after <= n_bytes - begin, (f"the array {name!r:.60} does not directly follow the "
+                                                          "previous one"))
         places[name], end = (begin + first, begin + after), after
     require(end == n_bytes - begin, f"its arrays end at byte {end} of {n_bytes - begin}")
     return places
@@ -182,8 +183,8 @@ def _are_sizes(numbers: Any) -> bool:
 
 def parse_trees(metadata: Mapping[str, str]) -> dict[str, Any]:
     """Return the trees of a model, given the metadata of its file."""
-    require(metadata.get("format") == FORMAT, "it contains arrays, but not a candide model")
-    require({"version", "kind", *TREES} <= metadata.keys(), "its metadata are incomplete")
+    require(metadata.get("format") == FORMAT, "it contains arrays, but no candide model")
+    require({"version", "kind", *TREES} <= metadata.keys(), "its metadata is incomplete")
     return {name: json.loads(metadata[name]) for name in TREES}
 
 
@@ -201,9 +202,10 @@ def array_from(header: Header, name: str, data: memoryview) -> Array:
     valid = kind in DTYPES and _are_sizes(shape) and len(shape) <= _MAX_AXES
     require(valid, f"the array {name!r:.60} has no valid type and shape")
     dtype = np.dtype(DTYPES[kind])
-    require(prod(shape) * dtype.itemsize == len(data), f"the array {name!r:.60} does not have the size of its shape")
+    require(prod(shape) * dtype.itemsize == len(data), (f"the array {name!r:.60} has a size that does not match its "
+                                                       "shape"))
     if not data:
-        require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty and too wide")
+        require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty and has too many columns")
         return np.zeros(shape, dtype=dtype)
     if dtype.kind == "b":
         is_boolean = bool(np.frombuffer(data, dtype=np.uint8).max() <= 1)

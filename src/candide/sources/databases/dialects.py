@@ -85,7 +85,7 @@ def explained(sql: str) -> Iterator[None]:
         shown = sql if len(sql) <= _SHOWN else f"{sql[:_SHOWN]}…"
         advice = EXTENSIONS_ADVICE if needs_extension(error) else _ADVICE
         raise SourceError(
-            f"the database does not respond: {first_line(error)}; it was asked {shown!r}; {advice}"
+            f"the database reported an error: {first_line(error)}; the query was {shown!r}; {advice}"
         ) from error
 
 
