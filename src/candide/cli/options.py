@@ -82,21 +82,21 @@ Sql = Annotated[
     str | None,
     typer.Option(
         show_default=False,
-        help="A query instead of a source, or to a source that is a database, such as "
-        "\"SELECT text, label FROM 'mail/*.parquet'\".",
+        help=('A query to use as the source, or to run on a database given as the source, such as "SELECT text, label '
+             "FROM 'mail/*.parquet'\"."),
         rich_help_panel=_READING,
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        show_default=False, help="The format of the source, if its name does not tell.", rich_help_panel=_READING
+        show_default=False, help="The format of the source, if it cannot be detected from its name.", rich_help_panel=_READING
     ),
 ]
 Encoding = Annotated[
     str | None,
     typer.Option(
-        show_default=False, help="The encoding of texts if it is not UTF-8, such as cp1252.", rich_help_panel=_READING
+        show_default=False, help="The text encoding if it is not UTF-8, such as cp1252.", rich_help_panel=_READING
     ),
 ]
 LockTimeout = Annotated[

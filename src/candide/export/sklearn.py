@@ -28,7 +28,8 @@ def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
             f"ComplementNB; {_ELSEWHERE}"
         )
     if model.bound_spec.calibrate is not None:
-        raise _no_place(kind, f"calibrate={model.bound_spec.calibrate!r}", f"train it without them, or {_ELSEWHERE}")
+        raise _no_place(kind, f"calibrate={model.bound_spec.calibrate!r}", ("train it without calibration, or "
+                                                                           f"{_ELSEWHERE}"))
     if model.likelihood.is_limit:
         raise _no_place(
             kind, "zero probabilities and infinite densities", "add smoothing with alpha or var_smoothing above 0"

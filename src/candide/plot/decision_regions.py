@@ -61,7 +61,7 @@ def decision_regions(models: Any, X: Any, y: Any, *, columns: Any = None, axes: 
     points, names, plane = _points(X, first, columns)
     labels, places = np.unique(label_array(y), return_inverse=True)
     if len(places) != len(points):
-        raise InputError(f"X has {len(points)} rows and y has {len(places)} labels; expected as many labels as rows")
+        raise InputError(f"X has {len(points)} rows and y has {len(places)} labels; pass one label per row")
     x, up = (_steps(points[:, j]) for j in (0, 1))
     grid = np.column_stack([part.ravel() for part in np.meshgrid(x, up)])
     drawn = style.panels(

@@ -113,7 +113,7 @@ def panels(
         given = [ax for ax in np.ravel(np.asarray(axes, dtype=object)) if ax is not None]
         if len(given) != n:
             raise ParameterError(
-                f"axes contains {len(given)} of them, and this picture has {n} panels; give {n}, or None"
+                f"axes contains {len(given)} axes, but this plot has {n} panels; pass {n} axes, or None"
             )
         return given
     across = min(n, _MAX_ACROSS)

@@ -269,7 +269,7 @@ def rows_section(found: ModelReport) -> str:
 
 def _no_examples(found: ModelReport) -> str:
     if found.training is not None or found.given is not None:
-        return "No row qualifies as an example."
+        return "There are no rows to show."
     return (
         "The model keeps no training rows. <code>candide train --with-rows</code> keeps them; "
         "<code>candide train --report page.html</code> writes this page during training; and "

@@ -78,7 +78,8 @@ class Decoder:
             kind = str(tree.get("$"))
             if kind in CLASSES:
                 return self._object(class_named(kind), tree, path)
-            require(kind in _DECODERS, f"{path} is a {kind!r:.40}, which this version of candide does not support")
+            require(kind in _DECODERS, (f"{path} has the type {kind!r:.40}, which this version of candide does not "
+                                       "support"))
             return _DECODERS[kind](self, tree, path)
 
     @contextmanager
