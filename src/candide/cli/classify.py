@@ -23,8 +23,9 @@ def classify(
     texts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TEXT]...", show_default=False, help=("Texts to classify; omit them or pass - to read lines from "
-                                                          "standard input.")
+            metavar="[TEXT]...",
+            show_default=False,
+            help=("Texts to classify; omit them or pass - to read lines from standard input."),
         ),
     ] = None,
     abstain: Annotated[

@@ -178,7 +178,7 @@ class CheckpointFile:
         for what, mine in self.made_of.items():
             if note.get(what) != mine:
                 raise InputError(
-                    f"{self.path} is a checkpoint with different {what}: {note.get(what)!r}, not {mine!r}; "
+                    f"{self.path} is a checkpoint of a run with different {what}: {note.get(what)!r}, not {mine!r}; "
                     "continue with the same source and settings, or omit --resume to start again"
                 )
         self.n_rows = int(note["n_rows"])

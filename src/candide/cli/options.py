@@ -82,15 +82,19 @@ Sql = Annotated[
     str | None,
     typer.Option(
         show_default=False,
-        help=('A query to use as the source, or to run on a database given as the source, such as "SELECT text, label '
-             "FROM 'mail/*.parquet'\"."),
+        help=(
+            'A query to use as the source, or to run on a database given as the source, such as "SELECT text, label '
+            "FROM 'mail/*.parquet'\"."
+        ),
         rich_help_panel=_READING,
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        show_default=False, help="The format of the source, if it cannot be detected from its name.", rich_help_panel=_READING
+        show_default=False,
+        help="The format of the source, if it cannot be detected from its name.",
+        rich_help_panel=_READING,
     ),
 ]
 Encoding = Annotated[

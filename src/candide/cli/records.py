@@ -81,8 +81,9 @@ class Records:
         row = self._read(line)
         (names, _), *_ = self._by_columns([row])
         if not names:
-            raise InputError("the row has no columns, so there is nothing to explain: the prediction is the class "
-                             "prior")
+            raise InputError(
+                "the row has no columns, so there is nothing to explain: the prediction is the class prior"
+            )
         table = self._table(names, [row])
         self._unseen.note(table)
         return table

@@ -55,8 +55,10 @@ def train(
         ),
     ] = None,
     with_rows: Annotated[
-        bool, typer.Option("--with-rows", help=("Keep training rows in the model file, so that updates can refit the "
-                                               "weights."))
+        bool,
+        typer.Option(
+            "--with-rows", help=("Keep training rows in the model file, so that updates can refit the weights.")
+        ),
     ] = False,
     checkpoint: Annotated[
         bool, typer.Option("--checkpoint", help="Save checkpoints during training, in a file next to the model.")
@@ -120,7 +122,7 @@ def train(
     if label is None:
         session.note(f"using column {_label(trained)!r} as the label; to choose another, pass --label")
     if len(trained.classes) == 1:
-        session.note(f"all rows belong to one class, {trained.classes[0]!s}; expected at least two to distinguish")
+        session.note(f"all rows belong to one class, {trained.classes[0]!s}; a classifier needs at least two")
     if saved is not None:
         saved.remove()
     say_bad_rows(source, session)

@@ -166,8 +166,9 @@ def checked_path(path: Path) -> Path:
     from ..storage.atomic_write import target_of
 
     if str(path) == "-":
-        raise ParameterError("the output is -, but only predict and dump can write to standard output; pass a file "
-                             "name")
+        raise ParameterError(
+            "the output is -, but only predict and dump can write to standard output; pass a file name"
+        )
     target = target_of(path)
     with naming(path):
         if target.is_dir():

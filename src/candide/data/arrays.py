@@ -217,8 +217,9 @@ def _numbers(values: Array) -> Array:
     if values.dtype in KERNEL_DTYPES:
         return aligned(values)
     if values.dtype.kind in "mM":
-        raise InputError(f"X contains dates or times ({values.dtype}); pass numbers, such as days since a reference "
-                         "date")
+        raise InputError(
+            f"X contains dates or times ({values.dtype}); pass numbers, such as days since a reference date"
+        )
     if values.dtype.kind in "OUS":
         if values.dtype.kind == "O":
             with contextlib.suppress(TypeError, ValueError, OverflowError):

@@ -192,7 +192,9 @@ did you mean 'sex'? rename 'sexx', or leave it out
             f"{found}, and the model was not trained on a column {name!r}; {hint}rename {name!r}, or drop it"
         )
     if absent != "missing":
-        advice = " or set_params(absent='missing') to predict from the columns that are present" if absent == "error" else ""
+        advice = (
+            " or set_params(absent='missing') to predict from the columns that are present" if absent == "error" else ""
+        )
         what = "it" if len(lacking) == 1 else "them"
         raise InputError(f"{found}, but the model was trained with {what}; pass all columns,{advice}".rstrip(","))
 

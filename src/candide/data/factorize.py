@@ -66,8 +66,9 @@ def unhashable_error(items: Iterable[Any], name: Any) -> InputError:
             hash(item)
         except TypeError:
             found = f"column {name!r} contains a {type(item).__name__} at row {row} ({item!r})"
-            return InputError(f"{found}; a cell must be a number, string, boolean or date; split the values into one "
-                              "column each")
+            return InputError(
+                f"{found}; a cell must be a number, string, boolean or date; split the values into one column each"
+            )
     return InputError(f"column {name!r} contains unhashable values; use numbers, strings, booleans or dates")
 
 
@@ -145,9 +146,7 @@ def parse_numbers(found: Factorized, name: Any) -> Floats:
     values = [_number(label) for label in found.labels]
     rows = found.rows_where([value is None for value in values])
     if len(rows):
-        raise InputError(
-            f"{_describe_stray_texts(found, name, rows)}; expected only numbers; clean the values"
-        )
+        raise InputError(f"{_describe_stray_texts(found, name, rows)}; expected only numbers; clean the values")
     return found.expand(np.array(values, dtype=np.float64), np.nan)
 
 

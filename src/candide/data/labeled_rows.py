@@ -214,8 +214,9 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
             "not allowed; use 0 to ignore a row, and forget() to remove rows from a fitted model"
         )
     if not np.isfinite(weight.sum()):
-        raise InputError(f"the sum of sample_weight overflows (largest: {weight.max():g}); divide the weights by the "
-                         "largest")
+        raise InputError(
+            f"the sum of sample_weight overflows (largest: {weight.max():g}); divide the weights by the largest"
+        )
     if not weight.any():
         raise InputError(
             "all sample weights are zero; expected at least one positive weight; pass a positive weight for at least "

@@ -29,8 +29,9 @@ def read_texts(source: Any) -> Texts:
     (2, [False, True])
     """
     if isinstance(source, (str, bytes)):
-        raise InputError(f"got a single {type(source).__name__}; expected a list of texts; pass [text] for a single "
-                         "text")
+        raise InputError(
+            f"got a single {type(source).__name__}; expected a list of texts; pass [text] for a single text"
+        )
     if isinstance(source, Texts):
         return source
     if isinstance(source, np.ndarray):
@@ -89,8 +90,8 @@ def _shorten(item: Any) -> str:
 def _not_text_message(item: Any, row: int) -> str:
     advice = "decode it, as in text.decode('utf-8')" if isinstance(item, bytes) else "convert it, as in str(value)"
     return (
-        (f"row {row} of the texts is a {type(item).__name__} ({_shorten(item)}); expected a str, or None if missing; "
-        f"{advice}")
+        f"row {row} of the texts is a {type(item).__name__} ({_shorten(item)}); expected a str, or None if missing; "
+        f"{advice}"
     )
 
 

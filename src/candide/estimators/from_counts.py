@@ -142,8 +142,9 @@ def read_table(
     if table.ndim != 2 or not table.size:
         raise InputError(f"{name} has shape {table.shape}; expected one row per class and one column per feature")
     if shape is not None and table.shape != shape:
-        raise InputError(f"{name} has shape {table.shape}, but the other table has {shape}; pass tables of the same "
-                         "shape")
+        raise InputError(
+            f"{name} has shape {table.shape}, but the other table has {shape}; pass tables of the same shape"
+        )
     _check_range(table, name, least, most)
     return table
 
@@ -186,8 +187,13 @@ def _check_range(values: Floats, name: str, least: float, most: float) -> None:
     odd = np.argwhere(~(np.isfinite(values) & (values >= least) & (values <= most)))
     if len(odd):
         place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), odd[0].tolist(), strict=False))
-        limits = f"numbers from {least:g} to {most:g}" if most < np.inf else "non-negative numbers" if least == 0 else ("finite "
-                                                                                                                       "numbers")
+        limits = (
+            f"numbers from {least:g} to {most:g}"
+            if most < np.inf
+            else "non-negative numbers"
+            if least == 0
+            else ("finite numbers")
+        )
         raise InputError(f"{name} contains {values[tuple(odd[0])]:g} at {place}; expected {limits}")
 
 
@@ -224,9 +230,7 @@ def sums(total: Any, name: str, class_count: Any = None) -> Counts:
     rows = read_class_count(class_count, len(table))
     odd = np.flatnonzero((rows <= 0) & table.any(axis=1))
     if len(odd):
-        raise InputError(
-            f"row {odd[0]} of {name} contains counts, but its class_count is 0; correct one of them"
-        )
+        raise InputError(f"row {odd[0]} of {name} contains counts, but its class_count is 0; correct one of them")
     return Counts(rows, table, None)
 
 
@@ -312,8 +316,9 @@ def _sorted_values(values: Sequence[Any], table: Floats, j: int) -> tuple[Array,
     if len(values) != table.shape[1]:
         raise InputError(f"{what}, but its table has {table.shape[1]} columns; pass one value per column")
     if any(is_missing(value) for value in values):
-        raise InputError(f"{what}, which include a missing value; missing values are not counted; remove it and its "
-                         "counts")
+        raise InputError(
+            f"{what}, which include a missing value; missing values are not counted; remove it and its counts"
+        )
     coded = encode_categories(read_categories([[value] for value in values]), 1, Kernels())
     codes = coded.codes.column(0).astype(np.int64)
     if len(np.unique(codes)) < len(codes):

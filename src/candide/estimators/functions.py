@@ -233,8 +233,9 @@ def _named(models: Any) -> dict[str, BaseNB]:
     found = dict(models) if isinstance(models, Mapping) else _unique(models)
     for name, model in found.items():
         if not isinstance(name, str) or not isinstance(model, BaseNB):
-            raise ParameterError(f"models contains {name!r}: {model!r}; expected strings as names and estimators of "
-                                 "candide as values")
+            raise ParameterError(
+                f"models contains {name!r}: {model!r}; expected strings as names and estimators of candide as values"
+            )
     return found
 
 

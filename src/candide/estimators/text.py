@@ -217,9 +217,7 @@ class TextNB(BaseNB):
         family: Any = model.classifier.bound_spec.family
         names = [one.name for one in family.feature_sets]
         if feature_set is not None and feature_set not in names:
-            raise ParameterError(
-                f"feature_set is {feature_set!r}; expected one of {', '.join(map(repr, names))}"
-            )
+            raise ParameterError(f"feature_set is {feature_set!r}; expected one of {', '.join(map(repr, names))}")
         return top_features(model.classifier, whole_number(n, "n"), feature_set, model.kernels)
 
     @property

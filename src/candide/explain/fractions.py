@@ -169,9 +169,7 @@ def _presences(likelihood: BernoulliLikelihood, row: Any, names: Array) -> Itera
             yield f"{names[j]} (missing)"
             continue
         if likelihood.family.threshold is None and cell not in (0.0, 1.0):
-            raise ParameterError(
-                f"style='fractions' is for columns that are on or off, and {names[j]} contains {cell:g}"
-            )
+            raise ParameterError(f"style='fractions' requires binary columns, but {names[j]} contains {cell:g}")
         is_on = cell > (likelihood.family.threshold or 0.0)
         part = on[:, j] if is_on else off[:, j]
         yield _share(f"{names[j]} {'on' if is_on else 'off'}", part, on[:, j] + off[:, j], 2)

@@ -31,13 +31,15 @@ _MOST_COLUMNS = 40
 _TERMS = (
     "contribution: mean absolute contribution to the log-odds of the prediction against the runner-up, in bits.",
     "loss_without: increase of the leave-one-out log-loss, in nats, when the column is missing.",
-    ("own_weight: weight of the column's own score, or of the view, in the total score; views are scores of several "
-    "columns together."),
+    (
+        "own_weight: weight of the column's own score, or of the view, in the total score; views are scores of several "
+        "columns together."
+    ),
     "bits: information of the column alone about the class.",
 )
 _UNKNOWN = (
-    ("contribution and loss_without are NaN: they are computed on training rows, but the model keeps none; fit without "
-    "subsample=0.")
+    "contribution and loss_without are NaN: they are computed on training rows, but the model keeps none; fit without "
+    "subsample=0."
 )
 
 

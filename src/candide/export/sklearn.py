@@ -28,8 +28,9 @@ def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
             f"ComplementNB; {_ELSEWHERE}"
         )
     if model.bound_spec.calibrate is not None:
-        raise _no_place(kind, f"calibrate={model.bound_spec.calibrate!r}", ("train it without calibration, or "
-                                                                           f"{_ELSEWHERE}"))
+        raise _no_place(
+            kind, f"calibrate={model.bound_spec.calibrate!r}", (f"train it without calibration, or {_ELSEWHERE}")
+        )
     if model.likelihood.is_limit:
         raise _no_place(
             kind, "zero probabilities and infinite densities", "add smoothing with alpha or var_smoothing above 0"
@@ -130,8 +131,9 @@ def _counted(estimator: Any, model: Classifier, log_probability: Floats) -> Any:
 
 
 def _no_missing_values(kind: str) -> ParameterError:
-    return _no_place(kind, "missing values, which some training rows had", ("impute them and fit again, or "
-                                                                           f"{_ELSEWHERE}"))
+    return _no_place(
+        kind, "missing values, which some training rows had", (f"impute them and fit again, or {_ELSEWHERE}")
+    )
 
 
 def _alpha(pseudo: float | Floats, kind: str) -> float | Floats:

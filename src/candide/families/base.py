@@ -183,8 +183,9 @@ class Plain:
         return _ALL_ALIKE
 
     def only(self, j: int) -> Self:
-        raise TypeError(f"a {type(self).__name__} has no parameters for single columns: its columns share their "
-                        "parameters")
+        raise TypeError(
+            f"a {type(self).__name__} has no parameters for single columns: its columns share their parameters"
+        )
 
     def for_novelty(self) -> Self:
         return self

@@ -275,8 +275,10 @@ class TableFamily(Plain):
         return replace(self, unseen="smooth", column_specs=column_specs, choices=None, source=None)
 
     def intervals(self, statistics: Any, level: float) -> Any:
-        raise ParameterError("intervals are not available for a table whose families were selected from the data; use "
-                             "an estimator with a single family")
+        raise ParameterError(
+            "intervals are not available for a table whose families were selected from the data; use "
+            "an estimator with a single family"
+        )
 
     def log_marginal_likelihood(self, statistics: Any) -> Floats:
         raise ParameterError(
@@ -285,8 +287,10 @@ class TableFamily(Plain):
         )
 
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
-        raise ParameterError("the posterior variance is not available for a table whose families were selected from "
-                             "the data; use an estimator with a single family")
+        raise ParameterError(
+            "the posterior variance is not available for a table whose families were selected from "
+            "the data; use an estimator with a single family"
+        )
 
     def n_parameters(self, statistics: TableStatistics) -> int:
         made = self.likelihood(statistics)

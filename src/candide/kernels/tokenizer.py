@@ -63,11 +63,14 @@ class TokenizerConfig:
         if self.min_length < 1:
             raise ParameterError(f"min_length is {self.min_length}; expected at least 1")
         if self.pattern is not None and self.tokenizer is not None:
-            raise ParameterError("pattern and tokenizer are both given, but only one of them can split texts into "
-                                 "words; omit one of them")
+            raise ParameterError(
+                "pattern and tokenizer are both given, but only one of them can split texts into "
+                "words; omit one of them"
+            )
         if self.tokenizer is not None and not callable(self.tokenizer):
-            raise ParameterError(f"tokenizer is {self.tokenizer!r}; expected a function that takes a text and returns "
-                                 "a list of words")
+            raise ParameterError(
+                f"tokenizer is {self.tokenizer!r}; expected a function that takes a text and returns a list of words"
+            )
         if self.pattern is not None:
             _check_pattern(self.pattern)
         if self.analyzer != "word" and (self.in_python or self.stop_words):

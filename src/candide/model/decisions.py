@@ -218,8 +218,9 @@ def read_shares(class_prior: Any, labels: Array) -> Floats:
         return np.full(len(labels), 1 / len(labels))
     if isinstance(class_prior, dict):
         if set(class_prior) != set(labels.tolist()):
-            raise ParameterError(f"class_prior has the keys {list(class_prior)}; expected the classes "
-                                 f"{labels.tolist()}")
+            raise ParameterError(
+                f"class_prior has the keys {list(class_prior)}; expected the classes {labels.tolist()}"
+            )
         class_prior = [class_prior[label] for label in labels.tolist()]
     try:
         return np.array(list(class_prior), dtype=np.float64)

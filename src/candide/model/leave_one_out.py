@@ -146,8 +146,10 @@ def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
             raise ParameterError(f"n_folds is {n_folds!r}, but with groups every group is a fold; omit one of them")
         return _positions_of(groups, n_rows)
     if n_rows < 2:
-        raise ParameterError(f"found {n_rows} rows; expected at least 2, because each fold is scored by a model of "
-                             "the others; pass more rows")
+        raise ParameterError(
+            f"found {n_rows} rows; expected at least 2, because each fold is scored by a model of "
+            "the others; pass more rows"
+        )
     count = min(5, n_rows) if n_folds is None else n_folds
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 2 <= count <= n_rows:
         raise ParameterError(f"n_folds is {n_folds!r}; expected an integer from 2 to the number of rows, {n_rows}")
@@ -170,7 +172,8 @@ def _positions_of(groups: Any, n_rows: int) -> Array:
 def check_prior(prior: Any) -> PriorWhileOut:
     """What becomes of the class prior while rows are out, checked."""
     if prior not in ("removed", "fixed"):
-        raise ParameterError(f"class_prior is {prior!r}; expected 'removed' (the left-out row does not count in the "
-                             "prior) or 'fixed'")
+        raise ParameterError(
+            f"class_prior is {prior!r}; expected 'removed' (the left-out row does not count in the prior) or 'fixed'"
+        )
     checked: PriorWhileOut = prior
     return checked

@@ -172,8 +172,10 @@ _NOT_LINEAR: dict[type[Term], tuple[str, str]] = {
         "choose estimate='mean' (TextNB: family='multinomial')",
     ),
     LogGamma: (
-        ("estimate='predictive' models every count by a negative binomial distribution, whose log probability is not "
-        "linear in the count"),
+        (
+            "estimate='predictive' models every count by a negative binomial distribution, whose log probability is not "
+            "linear in the count"
+        ),
         "choose estimate='mean'",
     ),
     JointNormal: ("a full covariance includes products of columns", "use GaussianNB(variance='shared')"),
@@ -384,9 +386,7 @@ class LinearForm:
         if of is None and against is None and len(known) == 2:
             return 1, 0
         if of not in known or against not in known or of == against:
-            raise ParameterError(
-                f"of is {of!r} and against is {against!r}; expected two different classes of {known}"
-            )
+            raise ParameterError(f"of is {of!r} and against is {against!r}; expected two different classes of {known}")
         return known.index(of), known.index(against)
 
 
@@ -421,12 +421,13 @@ def _calibrated(parts: LinearScores, calibration: Any, method: str) -> LinearSco
     """Scores divided by one temperature, and shifted, are linear still."""
     if not isinstance(calibration, Scaling):
         raise not_linear(
-            f"calibrate={method!r} transforms its scores nonlinearly", ("choose calibrate='temperature', 'platt' or "
-                                                                       "None")
+            f"calibrate={method!r} transforms its scores nonlinearly",
+            ("choose calibrate='temperature', 'platt' or None"),
         )
     if calibration.growth or calibration.bend:
-        how = "increases with the length of a row" if calibration.growth else ("shrinks large differences between "
-                                                                              "scores")
+        how = (
+            "increases with the length of a row" if calibration.growth else ("shrinks large differences between scores")
+        )
         raise not_linear(f"the temperature of calibrate={method!r} {how}", "choose calibrate=None")
     scaled = parts.times(1.0 / float(calibration.temperature(None)[0]))
     return scaled if calibration.bias is None else scaled.plus(calibration.bias)

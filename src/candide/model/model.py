@@ -96,8 +96,9 @@ class Model:
     def merge(self, other: Model) -> Model:
         """Return the model of the rows of both."""
         if self.spec.name != other.spec.name:
-            raise MergeError(f"a {other.spec.name} cannot be merged into a {self.spec.name}; merge models of the same "
-                             "type")
+            raise MergeError(
+                f"a {other.spec.name} cannot be merged into a {self.spec.name}; merge models of the same type"
+            )
         self.spec.check_mergeable((self.schema, other.schema), (self.classifier, other.classifier))
         merged = self._finished(self.classifier.merge(other.classifier))
         return replace(merged, forgot_rows=self.forgot_rows or other.forgot_rows)

@@ -103,8 +103,9 @@ class State:
     def discount(self, factor: float) -> State:
         """All weights multiplied by ``factor`` between 0 and 1."""
         if not 0 <= factor <= 1:
-            raise ParameterError(f"factor is {factor!r}; expected a number from 0 to 1, by which all weights are "
-                                 "multiplied")
+            raise ParameterError(
+                f"factor is {factor!r}; expected a number from 0 to 1, by which all weights are multiplied"
+            )
         sample = None if self.sample is None else self.sample.discount(factor)
         return replace(self, statistics=self.statistics.discount(factor), sample=sample)
 

@@ -191,8 +191,9 @@ class Training:
         if self._accumulator.main is None:
             if self.n_unlabeled:
                 raise NoLabels(self.n_unlabeled)
-            raise InputError("found no rows with a label and a positive weight; expected at least one; check the "
-                             "source")
+            raise InputError(
+                "found no rows with a label and a positive weight; expected at least one; check the source"
+            )
         return self._accumulator.total()
 
     def model(self) -> Model:

@@ -25,9 +25,7 @@ from . import style
 def check_fitted(model: Any, picture: str, kind: type[BaseNB] = BaseNB) -> Any:
     """Check that a model is a fitted estimator of candide, of this kind, and return it."""
     if not isinstance(model, kind):
-        raise ParameterError(
-            f"{picture} requires a fitted {_kind_name(kind)}, got a {type(model).__name__}"
-        )
+        raise ParameterError(f"{picture} requires a fitted {_kind_name(kind)}, got a {type(model).__name__}")
     model._fitted()
     return model
 

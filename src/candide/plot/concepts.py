@@ -203,8 +203,9 @@ def _heights(cells: Floats) -> Floats:
 def _read(a: Any, b: Any, given: Any, names: tuple[str, str, str]) -> tuple[CodedValues, CodedValues, CodedValues]:
     columns = [np.asarray(part, dtype=object).ravel() for part in (a, b, given)]
     if len({len(column) for column in columns}) > 1:
-        raise InputError(f"a, b and given have {[len(column) for column in columns]} rows; expected the same number "
-                         "of rows")
+        raise InputError(
+            f"a, b and given have {[len(column) for column in columns]} rows; expected the same number of rows"
+        )
     known = ~np.any([missing_cells(column) for column in columns], axis=0)
     if not known.any():
         raise InputError("found no rows without missing values; expected at least one")
@@ -272,8 +273,9 @@ def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax
     values, count = _read_counts(counts)
     at = np.logspace(-2, 3, 121) if alphas is None else np.sort(np.asarray(alphas, dtype=np.float64))
     if not (len(at) and at[0] > 0):
-        raise ParameterError("alphas contains a value that is not positive; the axis is logarithmic; expected "
-                             "positive numbers")
+        raise ParameterError(
+            "alphas contains a value that is not positive; the axis is logarithmic; expected positive numbers"
+        )
     shown = _first_of_each(count)
     share = np.array([Dirichlet(a).posterior(count).mean()[shown] for a in at])  # (alphas, curves)
     ax = style.one_axes(ax, 6.8, 4.0)

@@ -65,9 +65,7 @@ def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ..
     own, scale = _own_family(model, place), column_scale(model, place)
     name = str(model._fitted().column_names()[place])
     if scale is None:
-        raise InputError(
-            f"column {name!r} has no values to show: it contains only missing values or texts"
-        )
+        raise InputError(f"column {name!r} has no values to show: it contains only missing values or texts")
     parts = _seen_parts(model, place, X, y)
     if own in _DISCRETE or scale.labels is not None:
         return _value_curves(model, scale, own, parts)
@@ -174,9 +172,7 @@ def _seen_parts(model: BaseNB, place: int, X: Any, y: Any) -> dict[str, Any] | N
     if X is None and not model._fitted().has_training_rows:
         return None
     if X is None:
-        seen = seen_rows(
-            model._fitted().classifier.bound_spec, model._fitted().classifier.state, "showing the data"
-        )
+        seen = seen_rows(model._fitted().classifier.bound_spec, model._fitted().classifier.state, "showing the data")
         batch = seen.batch._replace(weight=seen.case_weight)
     else:
         batch = model._fitted().batch(X, y, None)

@@ -134,8 +134,7 @@ def _parameter(before: Any, after: Any, of: Any) -> Parameter:
         )
     if not after.is_proper:
         raise ParameterError(
-            f"{after!r} does not integrate to 1, so it cannot be plotted; update it with data, or choose a proper "
-            "prior"
+            f"{after!r} does not integrate to 1, so it cannot be plotted; update it with data, or choose a proper prior"
         )
     return make(before, after, of)
 

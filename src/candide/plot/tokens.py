@@ -60,7 +60,7 @@ def word_shift(model: Any, of: Any = None, against: Any = None, *, most: int = 2
     shown = Table({"token": found.token[order], "shift": shift[order], **_counts_beside(found.take(order))})
     ax = style.one_axes(ax, 6.4, style.thin_rows(len(order), each=0.24))
     _shift_bars(ax, shown)
-    unit = "bits per text" if found.by_text else f"bits for {_PER:,} tokens"
+    unit = "bits per text" if found.by_text else f"bits per {_PER:,} tokens"
     ax.set_xlabel(style.towards(f"log-odds ({unit})", found.against, found.of))
     return Display((ax,), shown, {"of": float(shift[shift > 0].sum()), "against": float(-shift[shift < 0].sum())})
 

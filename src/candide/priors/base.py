@@ -151,9 +151,7 @@ def _numbers(what: str, value: Any, least: float = -np.inf, above: bool = False)
 def tails(level: float) -> tuple[float, float]:
     """The two quantiles of an equal-tailed interval."""
     if not (isinstance(level, (int, float, np.number)) and 0 < level < 1):
-        raise ParameterError(
-            f"level is {level!r}; expected a probability between 0 and 1, such as 0.95"
-        )
+        raise ParameterError(f"level is {level!r}; expected a probability between 0 and 1, such as 0.95")
     return (1 - float(level)) / 2, (1 + float(level)) / 2
 
 

@@ -111,10 +111,10 @@ _MEASURES = {
     "aurc": ("AURC", "mean error rate over all coverages"),
 }
 _DEFINITIONS = (
-    ("<p>Precision: the share of correct predictions among those of a class. Recall: the share of the rows of a class "
+    "<p>Precision: the share of correct predictions among those of a class. Recall: the share of the rows of a class "
     "that are predicted correctly. F1: the harmonic mean of both. AUC: the area under the ROC curve of the class "
     "against all others. Plain naive Bayes: the same columns, without stacking and calibration. Baseline: the class "
-    "frequencies alone.</p>")
+    "frequencies alone.</p>"
 )
 
 

@@ -85,8 +85,9 @@ def find_places(sources: Sequence[str], format: str | None, *, tables: bool) -> 
     found = [place for name in names for place in _places(name)]
     formats = {format or _format(place) for place in found}
     if len(formats) > 1:
-        raise ParameterError(f"the sources have different formats ({', '.join(sorted(formats))}); pass files of one "
-                             "format")
+        raise ParameterError(
+            f"the sources have different formats ({', '.join(sorted(formats))}); pass files of one format"
+        )
     one = _checked(formats.pop())
     # A folder of Parquet is a table, whose columns may be in the names of folders within it.
     return Files(one, found if one == "parquet" else [file for place in found for file in _below(place)])

@@ -257,7 +257,11 @@ def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, 
     if kind == "BIGINT" and any(map(str.isdigit, cell)):
         advice = "write a number like this one in the first rows, from which the type of the column is detected"
     advice = f"correct it, declare the type (schema={{{column!r}: 'category'}}, --type {column}=category), or {advice}"
-    return f"column {column!r} contains {cell!r}, but the rows before contain {names.get(kind, 'a number')}", row, advice
+    return (
+        f"column {column!r} contains {cell!r}, but the rows before contain {names.get(kind, 'a number')}",
+        row,
+        advice,
+    )
 
 
 def _describe_reject(error: str, message: str) -> tuple[str, str]:
@@ -266,8 +270,9 @@ def _describe_reject(error: str, message: str) -> tuple[str, str]:
     if counts:
         return f"found {counts[0][1]} cells, expected {counts[0][0]}", "correct the line"
     if error == "UNQUOTED VALUE":
-        return "a quote is not closed, or is followed by other characters", ("escape quotes within a cell by doubling "
-                                                                            'them ("")')
+        return "a quote is not closed, or is followed by other characters", (
+            'escape quotes within a cell by doubling them ("")'
+        )
     if error == "INVALID ENCODING":
         return "invalid UTF-8", "pass the encoding of the file, such as encoding='cp1252'"
     if error == "LINE SIZE OVER MAXIMUM":

@@ -179,7 +179,8 @@ def _cut_alike(parts: dict[str, Any]) -> list[tuple[Any, ...]]:
     for name, part in parts.items():
         if part is not None and not _is_collection(part):
             raise InputError(
-                f"X is Dask's, and {name} is {part!r:.60}; pass Dask's too, cut as X is, or the name of a column of X"
+                f"X is a Dask collection, but {name} is {part!r:.60}; pass a Dask collection with the same "
+                "partitions, or a column name"
             )
     cut = {name: _partitions(part) for name, part in parts.items() if part is not None}
     if len({len(each) for each in cut.values()}) > 1:

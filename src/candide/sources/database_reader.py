@@ -26,8 +26,8 @@ _TYPE_ROWS = 10_000
 _FETCH_ROWS = 1_000
 # Nothing is fetched from the network on its own.
 _OPEN_ADVICE = (
-    ("check the address, and that the database is running; for PostgreSQL, DuckDB needs its extension; install it once "
-    "with python -c \"import duckdb; duckdb.sql('INSTALL postgres')\"")
+    "check the address, and that the database is running; for PostgreSQL, DuckDB needs its extension; install it once "
+    "with python -c \"import duckdb; duckdb.sql('INSTALL postgres')\""
 )
 _QUERY_ADVICE = "check the table and column names"
 

@@ -24,8 +24,9 @@ class EngineSource(Source):
         """Return first rows; where a column has no value in them, with some rows in which it has one."""
         found = self._first(n, [])
         if found is None:
-            raise InputError("found no rows with a label and a positive weight; expected at least one; check the "
-                             "source")
+            raise InputError(
+                "found no rows with a label and a positive weight; expected at least one; check the source"
+            )
         while empty := self._empty(found.X):
             more = self._first(n, empty)
             if more is None:

@@ -203,9 +203,7 @@ def _describe_columns(path: Path, name: str, options: dict[str, Any]) -> dict[st
             found = connection.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()
             _check_case([key for (key,) in connection.execute(keys).fetchall()], name)
     except duckdb.Error as error:
-        raise SourceError(
-            f"{name} cannot be read as JSON: {first_line(error)}; write one record per line"
-        ) from None
+        raise SourceError(f"{name} cannot be read as JSON: {first_line(error)}; write one record per line") from None
     return {column: _PLAIN_TYPES.get(kind, "VARCHAR") for column, kind, *_ in found}
 
 

@@ -128,13 +128,13 @@ def _describe_column(rows: pa.Table, name: str) -> str:
 def _no_label_message(rows: pa.Table) -> str:
     kinds = "; ".join(f"{name!r} ({_describe_column(rows, name)})" for name in rows.column_names)
     return (
-        (f"the label column cannot be detected; the columns are {kinds}; choose the label column with label='…' "
-        "(--label on the command line)")
+        f"the label column cannot be detected; the columns are {kinds}; choose the label column with label='…' "
+        "(--label on the command line)"
     )
 
 
 def _no_classes_message() -> str:
     return (
-        ("the texts have no labels; pass a folder with one sub-folder per class, or one folder or mailbox per class: "
-        "read('ham.mbox', 'spam.mbox')")
+        "the texts have no labels; pass a folder with one sub-folder per class, or one folder or mailbox per class: "
+        "read('ham.mbox', 'spam.mbox')"
     )

@@ -67,12 +67,11 @@ def read_prior(given: Any, kinds: tuple[type, ...], n_features: int, names: Sequ
         given = _in_order(given, n_features, names)
     allowed = " or ".join(kind.__name__ for kind in kinds)
     if not isinstance(given, (list, tuple)) or not all(isinstance(one, kinds) for one in given):
-        raise ParameterError(
-            f"parameter_prior is {given!r}; expected a candide.priors.{allowed}, or one per column"
-        )
+        raise ParameterError(f"parameter_prior is {given!r}; expected a candide.priors.{allowed}, or one per column")
     if len(given) != n_features:
-        raise ParameterError(f"parameter_prior has {len(given)} priors for {n_features} columns; pass one prior per "
-                             "column")
+        raise ParameterError(
+            f"parameter_prior has {len(given)} priors for {n_features} columns; pass one prior per column"
+        )
     return tuple(given)
 
 

@@ -48,8 +48,9 @@ class TableSpec(Spec):
         assert isinstance(schema, TableSchema)
         alpha = None if self.alpha is None else number(self.alpha, "alpha")
         if alpha == 0:
-            raise ParameterError("alpha is 0, but NaiveBayes requires smoothing; pass a positive number, or use "
-                                 "CategoricalNB(alpha=0)")
+            raise ParameterError(
+                "alpha is 0, but NaiveBayes requires smoothing; pass a positive number, or use CategoricalNB(alpha=0)"
+            )
         missing = choice(self.missing, "missing", ("auto", "ignore", "category", "error"))
         unseen = choice(self.unseen, "unseen", ("ignore", "smooth"))
         return TableFamily(schema.names, schema.column_specs, schema.blocks, missing, unseen, alpha, auto_family())
@@ -156,11 +157,14 @@ class TableSpec(Spec):
         assert isinstance(theirs, TableSchema)
         if mine.names != theirs.names:
             listed = ", ".join(sorted(map(str, set(mine.names) ^ set(theirs.names))))
-            raise MergeError(f"only one of the models has the columns {listed}; pass dates with times to both models, "
-                             "or to neither")
+            raise MergeError(
+                f"only one of the models has the columns {listed}; pass dates with times to both models, or to neither"
+            )
         if mine.blocks != theirs.blocks:
-            raise MergeError("the models have different blocks of columns, so their counts cannot be added; train "
-                             "both with the same settings")
+            raise MergeError(
+                "the models have different blocks of columns, so their counts cannot be added; train "
+                "both with the same settings"
+            )
         try:
             join_kinds(mine.names, *(model.state.statistics.kinds for model in models))
         except InputError as error:

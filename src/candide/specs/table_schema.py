@@ -51,9 +51,7 @@ _BLOCK_OPTIONS: dict[str, dict[str, Option]] = {
         "estimate": one_of(*ESTIMATES),
     },
     "multivariate_normal": {
-        "prior": Option(
-            lambda value: isinstance(value, NormalInverseWishart), "a candide.priors.NormalInverseWishart"
-        ),
+        "prior": Option(lambda value: isinstance(value, NormalInverseWishart), "a candide.priors.NormalInverseWishart"),
         "estimate": one_of(*ESTIMATES),
         "var_smoothing": FROM_0,
     },

@@ -193,8 +193,9 @@ class TextSpec(Spec):
         if self.vocabulary is None:
             return coding, False
         if isinstance(coding, Buckets):
-            raise ParameterError("vocabulary and buckets are both given, but only one of them can number the tokens; "
-                                 "omit one of them")
+            raise ParameterError(
+                "vocabulary and buckets are both given, but only one of them can number the tokens; omit one of them"
+            )
         return read_vocabulary(self.vocabulary), True
 
     # Reading.

@@ -79,8 +79,8 @@ def file_chunks(tensors: Tensors) -> Iterator[bytes | memoryview]:
     header = _header_bytes(tensors.metadata, arrays)
     if len(header) > _MAX_HEADER_BYTES:
         raise ModelFileError(
-            f"labels and settings take {len(header)} bytes, and a model file has room for {_MAX_HEADER_BYTES}; leave "
-            "out the training rows (sample=False), or columns in which every row has a value of its own"
+            f"labels and settings need {len(header)} bytes; a model file allows at most {_MAX_HEADER_BYTES}; omit the "
+            "training rows (sample=False), or drop columns with a unique value in every row"
         )
     views = [array.reshape(-1).view("u1").data for array in arrays.values() if array.size]
     yield _length_of(header)
@@ -163,8 +163,10 @@ def _places(entries: dict[str, Any], begin: int, n_bytes: int) -> dict[str, tupl
     bounds = {name: _data_offsets(name, entry) for name, entry in entries.items()}
     places, end = {}, 0
     for name, (first, after) in sorted(bounds.items(), key=lambda item: item[1]):
-        require(first == end <= after <= n_bytes - begin, (f"the array {name!r:.60} does not directly follow the "
-                                                          "previous one"))
+        require(
+            first == end <= after <= n_bytes - begin,
+            (f"the array {name!r:.60} does not directly follow the previous one"),
+        )
         places[name], end = (begin + first, begin + after), after
     require(end == n_bytes - begin, f"its arrays end at byte {end} of {n_bytes - begin}")
     return places
@@ -202,8 +204,9 @@ def array_from(header: Header, name: str, data: memoryview) -> Array:
     valid = kind in DTYPES and _are_sizes(shape) and len(shape) <= _MAX_AXES
     require(valid, f"the array {name!r:.60} has no valid type and shape")
     dtype = np.dtype(DTYPES[kind])
-    require(prod(shape) * dtype.itemsize == len(data), (f"the array {name!r:.60} has a size that does not match its "
-                                                       "shape"))
+    require(
+        prod(shape) * dtype.itemsize == len(data), (f"the array {name!r:.60} has a size that does not match its shape")
+    )
     if not data:
         require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty and has too many columns")
         return np.zeros(shape, dtype=dtype)

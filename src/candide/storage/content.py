@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .encoder import Tree
 
 _MODERATE = (
-    (f"it could not be loaded again; fit again with weights up to {MAX_WEIGHT:g} and values of moderate size, or use "
-    "pickle")
+    f"it could not be loaded again; fit again with weights up to {MAX_WEIGHT:g} and values of moderate size, or use "
+    "pickle"
 )
 
 

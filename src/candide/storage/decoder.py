@@ -78,8 +78,9 @@ class Decoder:
             kind = str(tree.get("$"))
             if kind in CLASSES:
                 return self._object(class_named(kind), tree, path)
-            require(kind in _DECODERS, (f"{path} has the type {kind!r:.40}, which this version of candide does not "
-                                       "support"))
+            require(
+                kind in _DECODERS, (f"{path} has the type {kind!r:.40}, which this version of candide does not support")
+            )
             return _DECODERS[kind](self, tree, path)
 
     @contextmanager
@@ -117,8 +118,9 @@ class Decoder:
         utf8, offsets = self.tensor(tree, "utf8", path, "u"), self.tensor(tree, "offsets", path, "i")
         require(utf8.dtype == np.uint8 and utf8.ndim == 1, f"the strings of {path} are not bytes")
         require(offsets.dtype == np.int64, f"the offsets of {path} are not 64-bit integers")
-        require(are_offsets(offsets, len(utf8)), (f"the offsets of {path} are not increasing from 0 to the number of "
-                                                 "bytes"))
+        require(
+            are_offsets(offsets, len(utf8)), (f"the offsets of {path} are not increasing from 0 to the number of bytes")
+        )
         return utf8, offsets
 
     def vocabulary(self, tree: Tree, path: str) -> Vocabulary:
@@ -237,7 +239,9 @@ def _datetime(_: Decoder, tree: Tree, path: str) -> Any:
     if zone is None:
         return value
     if zone not in _time_zones():
-        raise InvalidContent(f"{path} has the time zone {zone!r:.40}, which is not available on this computer", _NO_ZONE)
+        raise InvalidContent(
+            f"{path} has the time zone {zone!r:.40}, which is not available on this computer", _NO_ZONE
+        )
     from zoneinfo import ZoneInfo
 
     return value.replace(tzinfo=ZoneInfo(zone))

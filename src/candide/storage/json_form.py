@@ -211,10 +211,10 @@ def arrays_in_entries(entries: list[Any]) -> dict[str, Array]:
     for entry in entries:
         require(isinstance(entry, dict) and bool(entry), "an entry of its arrays is not an object")
         form = next(iter(entry))
-        require(form in _READERS, f"an entry of its arrays has the unknown form {form!r:.40}")
+        require(form in _READERS, f"an entry of its arrays has the unknown type {form!r:.40}")
         made = _READERS[form](entry)
         names = [entry[form]] if form == "array" else entry[form]
-        require(isinstance(names, list) and len(names) == len(made), f"an entry of the form {form} has no names")
+        require(isinstance(names, list) and len(names) == len(made), f"an entry of type {form} has no names")
         for name, array in zip(names, made, strict=True):
             require(isinstance(name, str) and name not in arrays, f"the array {name!r:.40} occurs twice")
             array.flags.writeable = False

@@ -65,8 +65,9 @@ def _added_up(terms: Sequence[Term], x: Tensor) -> Tensor:
 def term_scores(term: Term, x: Tensor) -> Tensor:
     """Return what a term adds to the scores of rows, ``(rows, classes)``."""
     if type(term) not in _TERMS:
-        raise ParameterError(f"a term of type {type(term).__name__} is not supported in ONNX; omit columns with such "
-                             "terms")
+        raise ParameterError(
+            f"a term of type {type(term).__name__} is not supported in ONNX; omit columns with such terms"
+        )
     made: Tensor = _TERMS[type(term)](term, x)
     return made
 

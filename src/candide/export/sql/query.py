@@ -121,8 +121,9 @@ class Own:
 
     def __post_init__(self) -> None:
         if isinstance(self.keep, str):
-            raise ParameterError(f"keep is {self.keep!r}; expected True, False or a list of names, such as "
-                                 f"[{self.keep!r}]")
+            raise ParameterError(
+                f"keep is {self.keep!r}; expected True, False or a list of names, such as [{self.keep!r}]"
+            )
         if self.keep is True and not (self.dialect.has_records or self.dialect.has_row_numbers):
             raise ParameterError(
                 f"keep is True, but {self.dialect.name} cannot select all columns of the table; list the columns to "

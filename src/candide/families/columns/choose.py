@@ -197,8 +197,11 @@ def reason_to_drop(statistics: TableStatistics, j: int) -> str:
 def note_on_ranks(gained: Floats) -> str:
     """Return a note for numbered rows: the numbers may be ranks of a measurement, which cannot be detected."""
     bits = float(gained) / np.log(2.0)
-    return (f", although it has {bits:.2f} bits of information about the class; if the numbers are ranks, choose a "
-           "family") if bits >= _MIN_BITS else ""
+    return (
+        (f", although it has {bits:.2f} bits of information about the class; if the numbers are ranks, choose a family")
+        if bits >= _MIN_BITS
+        else ""
+    )
 
 
 def _is_numbering(cells: Cells, variance: float, known: float) -> bool:
@@ -321,8 +324,8 @@ def _lack(family: str, numbers: Numbers) -> str:
     low = float(cells.low[0])
     if isinstance(_OF_NUMBERS[family], partial) and not np.isfinite(numbers.moments.scatter).all():
         return (
-            (f"contains numbers whose squares overflow, but {family!r} needs magnitudes below about 1e150; choose "
-            "'kernel' or 'bins', or rescale the column")
+            f"contains numbers whose squares overflow, but {family!r} needs magnitudes below about 1e150; choose "
+            "'kernel' or 'bins', or rescale the column"
         )
     if family == "lognormal" and low <= 0 and len(numbers.cells.low):
         return f"has a minimum of {low:g}, but 'lognormal' needs positive numbers; choose 'power' or 'kernel'"

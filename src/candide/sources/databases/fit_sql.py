@@ -209,6 +209,7 @@ def _roles(requested: RequestedRoles, names: list[str]) -> Roles:
     others = tuple(name for name in names if name not in (requested.label, requested.weight))
     columns = requested.columns or ((requested.text,) if requested.text else others)
     if not columns:
-        raise InputError(f"{requested.label!r} is the only column; a model needs at least one more; select other "
-                         "columns as well")
+        raise InputError(
+            f"{requested.label!r} is the only column; a model needs at least one more; select other columns as well"
+        )
     return Roles(str(requested.label), requested.text, columns, requested.weight)

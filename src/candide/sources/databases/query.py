@@ -220,8 +220,9 @@ class Classes:
         _refuse_odd_weights(table, query.roles.weight)
         table = table.filter(pc.greater(table["w"], 0.0))
         if not table.num_rows:
-            raise InputError("found no rows with a label and a positive weight; expected at least one; check the "
-                             "source")
+            raise InputError(
+                "found no rows with a label and a positive weight; expected at least one; check the source"
+            )
         index, places = _placed(table)
         order = np.argsort(places)
         n_rows, weight, squares = (table[name].to_numpy()[order] for name in ("n", "w", "squares"))

@@ -96,8 +96,9 @@ def check_content(content: Content) -> None:
         require(matches_type(parts.get(name), hint), f"its part {name!r} is not of the expected type")
     _check_threads(content.settings.get("n_threads"))
     bound_spec, state = parts["plan"], parts["state"]
-    require(name_of(type(bound_spec.family)) == KINDS[content.kind], ("its bound spec does not belong to a "
-                                                                     f"{content.kind}"))
+    require(
+        name_of(type(bound_spec.family)) == KINDS[content.kind], (f"its bound spec does not belong to a {content.kind}")
+    )
     n_columns = _check_state(bound_spec, state)
     _check_bound_spec(bound_spec, state)
     _check_fitted(bound_spec, state, parts["blend"], n_columns)
@@ -265,9 +266,7 @@ def _check_alpha(alpha: Any, bound_spec: BoundSpec, n_columns: int) -> None:
 
 def _check_views(fitted: Fitted, state: State) -> None:
     family, statistics, n_classes = fitted.bound_spec.family, state.statistics, len(state.classes)
-    require(
-        (fitted.refinement is not None) == fitted.bound_spec.refine, "its refinement does not match its bound spec"
-    )
+    require((fitted.refinement is not None) == fitted.bound_spec.refine, "its refinement does not match its bound spec")
     if isinstance(fitted.views, StackedTokenViews):
         require(isinstance(family, TextFamily), "it has views of texts, but is not a text model")
         assert isinstance(family, TextFamily)

@@ -225,8 +225,9 @@ def check_prior(prior: Any, n_classes: int, n_columns: int) -> None:
         )
         wide = not values.ndim or values.shape[-1] == n_columns
         require(wide and values.ndim <= 2 + extra, f"a prior does not have {n_columns} columns")
-        require(values.ndim != 2 + extra or values.shape[0] in (1, n_classes), ("a prior has a different number of "
-                                                                               "classes"))
+        require(
+            values.ndim != 2 + extra or values.shape[0] in (1, n_classes), ("a prior has a different number of classes")
+        )
 
 
 def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
@@ -235,9 +236,7 @@ def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
     require(not any((labels < 0).any() for labels in numbers), "a category has a negative code")
     least = np.asarray(0 if family.min_categories is None else family.min_categories)
     whole = least.dtype.kind in "iu" and least.shape in ((), (n_columns,))
-    require(
-        whole and bool(((least >= 0) & (least < _MAX_VALUES)).all()), "min_categories is invalid"
-    )
+    require(whole and bool(((least >= 0) & (least < _MAX_VALUES)).all()), "min_categories is invalid")
     if not isinstance(family.prior, tuple):
         check_prior(family.prior, len(statistics.rows), n_columns)
         return

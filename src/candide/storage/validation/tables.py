@@ -57,8 +57,8 @@ def _check_column(binning: ColumnBinning, kind: str) -> None:
     if binning.cuts is not None:
         require(kind == "number" and binning.labels is None, "a column with cut points is not numeric")
         require(
-            binning.cuts.shape == (max(binning.size - 1, 0),) and is_ascending(binning.cuts), ("cut points are not "
-                                                                                              "increasing")
+            binning.cuts.shape == (max(binning.size - 1, 0),) and is_ascending(binning.cuts),
+            ("cut points are not increasing"),
         )
         require(are_finite(binning.cuts), "a cut point is not finite")
     else:
@@ -95,8 +95,10 @@ def _check_merged(merged: MergedCodes, binning: TableBinning) -> int:
     )
     for column, slots in zip(merged.columns.tolist(), merged.maps, strict=True):
         n_codes = int(sizes[column]) + _EXTRA_CODES
-        require(slots.dtype.kind == "i" and slots.shape == (n_codes,), ("the number of slots differs from the number "
-                                                                       "of codes"))
+        require(
+            slots.dtype.kind == "i" and slots.shape == (n_codes,),
+            ("the number of slots differs from the number of codes"),
+        )
         require(are_positions(slots, n_codes), "a slot is outside the range of its column")
     return int(merged.offsets[-1])
 
@@ -186,11 +188,13 @@ def _check_ranks(ranks: RankCoordinates, binning: TableBinning) -> None:
     sizes = binning.sizes
     require(_are_ascending_positions(ranks.columns, len(sizes)), "ranks refer to a column that does not exist")
     expected = [int(sizes[column]) + _EXTRA_CODES for column in ranks.columns]
-    require([len(places) for places in ranks.quantiles] == expected, ("the number of ranks differs from the number of "
-                                                                     "codes"))
     require(
-        all(places.ndim == 1 and is_moderate(places) for places in ranks.quantiles), ("a rank is too large or not a "
-                                                                                     "number")
+        [len(places) for places in ranks.quantiles] == expected,
+        ("the number of ranks differs from the number of codes"),
+    )
+    require(
+        all(places.ndim == 1 and is_moderate(places) for places in ranks.quantiles),
+        ("a rank is too large or not a number"),
     )
 
 
@@ -292,8 +296,8 @@ def _check_table_family(family: TableFamily) -> None:
         "the family of a bound spec has fitted parameters",
     )
     require(
-        len(family.column_specs) == len(family.names) > 0, ("the number of column settings differs from the number of "
-                                                           "columns")
+        len(family.column_specs) == len(family.names) > 0,
+        ("the number of column settings differs from the number of columns"),
     )
     require(len(set(family.names)) == len(family.names), "two columns have the same name")
     require(family.missing in ("auto", "ignore", "category", "error"), f"missing is {family.missing!r:.20}")

@@ -39,8 +39,10 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
     )
     for feature_set, sums in zip(family.feature_sets, statistics.feature_sets, strict=True):
         _check_tokens(feature_set, sums, n_classes)
-        require(np.allclose(sums.counts.rows, statistics.rows), ("the feature sets of the same texts have different "
-                                                                "weights"))
+        require(
+            np.allclose(sums.counts.rows, statistics.rows),
+            ("the feature sets of the same texts have different weights"),
+        )
     # Both need the number of texts that contain a token.
     needed = family.limits.min_df > 1 or family.feature_sets[0].weighting == "tfidf"
     known = statistics.feature_sets[0].held is not None or statistics.feature_sets[0].counts.presence
@@ -63,8 +65,8 @@ def check_text_family(family: TextFamily) -> None:
     require(len(set(names)) == len(names), "two feature sets have the same name")
     limits = family.limits
     require(
-        limits.min_df >= 1 and (limits.max_features is None or limits.max_features >= 1), ("its limits exclude every "
-                                                                                          "token")
+        limits.min_df >= 1 and (limits.max_features is None or limits.max_features >= 1),
+        ("its limits exclude every token"),
     )
     for feature_set in family.feature_sets:
         _check_tokenizer(feature_set.tokenizer)
@@ -72,8 +74,10 @@ def check_text_family(family: TextFamily) -> None:
 
 def _check_tokenizer(tokenizer: TokenizerConfig) -> None:
     require(tokenizer.tokenizer is None, "its tokenizer is a function, which model files cannot contain")
-    require(tokenizer.ngrams[1] <= _MAX_PIECES, (f"its n-grams have {tokenizer.ngrams[1]} parts; expected at most "
-                                                f"{_MAX_PIECES}"))
+    require(
+        tokenizer.ngrams[1] <= _MAX_PIECES,
+        (f"its n-grams have {tokenizer.ngrams[1]} parts; expected at most {_MAX_PIECES}"),
+    )
     require(
         tokenizer.min_length <= _MAX_CHARACTERS,
         f"the minimum length of words is {tokenizer.min_length} characters, more than {_MAX_CHARACTERS}",
