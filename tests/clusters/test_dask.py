@@ -169,7 +169,7 @@ def test_declared_classes_hold_on_a_cluster() -> None:
 
 def test_what_is_counted_cannot_change() -> None:
     model = TextNB("multinomial").fit(TEXTS, KINDS).set_params(ngrams=2)
-    with pytest.raises(ParameterError, match="would count different things"):
+    with pytest.raises(ParameterError, match="what is counted"):
         model.partial_fit(cut(LETTERS), "label")
 
 
@@ -262,23 +262,23 @@ def test_labels_that_are_not_there() -> None:
         "lable",
     )
     refused("y is None; pass the labels, or the name", spread, None)
-    refused("sample_weight is 'w', and X has no such column", spread, "label", "w")
-    refused("X is Dask's, and y is array.*; pass Dask's too", spread, LABELS)
-    refused("X is Dask's, and y is 'label'; pass Dask's too", da.from_array(NUMBERS), "label")
+    refused("sample_weight is 'w', but X has no such column", spread, "label", "w")
+    refused("X is a Dask collection's, and y is array.*; pass Dask's too", spread, LABELS)
+    refused("X is a Dask collection's, and y is 'label'; pass Dask's too", da.from_array(NUMBERS), "label")
 
 
 def test_partitions_that_differ() -> None:
-    refused("X has 4, y has 3; cut all alike", cut(FRAME), cut(TABLE, 3)["label"])
+    refused("X has 4, y has 3; align them", cut(FRAME), cut(TABLE, 3)["label"])
     X, y = da.from_array(NUMBERS, chunks=(45, 3)), da.from_array(LABELS, chunks=(40, 50))
-    refused("a partition of X has 45 rows, and that of y 40", X, y, model=GaussianNB())
+    refused("a partition of X has 45 rows, but the matching partition of y 40", X, y, model=GaussianNB())
 
 
 def test_nothing_to_learn_from() -> None:
-    refused("no rows with a label and a weight", cut(TABLE.assign(label=None)))
-    refused("no rows with a label and a weight", cut(TABLE.assign(w=0)), "label", "w")
-    refused("no rows with a label and a weight", cut(TABLE.iloc[:0], 1))
+    refused("no rows with a label and a positive weight", cut(TABLE.assign(label=None)))
+    refused("no rows with a label and a positive weight", cut(TABLE.assign(w=0)), "label", "w")
+    refused("no rows with a label and a positive weight", cut(TABLE.iloc[:0], 1))
     with (
-        pytest.raises(InputError, match="no rows with a label and a weight; expected at least one"),
+        pytest.raises(InputError, match="no rows with a label and a positive weight; expected at least one"),
         pytest.warns(UserWarning, match="90 rows without a label"),
     ):
         GaussianNB().fit(NUMBERS[:, :1], LABELS).score(cut(TABLE[["age", "label"]].assign(label=None)), "label")

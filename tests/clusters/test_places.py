@@ -28,7 +28,7 @@ def test_engines() -> None:
     assert engine_of(["a.csv", "sqlite:b.db"]) is None
     assert engine_of(None) is None
     assert without_engine("spark:s3a://b/c") == "s3a://b/c"
-    with pytest.raises(ParameterError, match="are in different places; read all of them with spark:"):
+    with pytest.raises(ParameterError, match="mix spark:, dask: and local files; use the same prefix for all of them:"):
         engine_of(["spark:a.csv", "a.csv"])
 
 

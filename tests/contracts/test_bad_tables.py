@@ -66,7 +66,7 @@ def test_columns_of_nothing(how: dict[str, Any]) -> None:
     np.testing.assert_allclose(
         model.predict_proba(X.assign(none=None, nan=np.nan)), fit(**how).predict_proba(X), rtol=1e-9, atol=1e-12
     )
-    assert model.summary()["note"].tolist()[3:5] == ["nothing but missing values"] * 2
+    assert model.summary()["note"].tolist()[3:5] == ["only missing values"] * 2
     # Of a column that nobody knew, no value tells anything.
     check(model.predict_proba(X.assign(none="x", nan=3.0)))
 
@@ -333,7 +333,7 @@ def test_whole_numbers_as_categories() -> None:
     table = X.assign(count=X["count"] * 1000)
     model = fit(table, columns={"count": "categorical"}, **PLAIN)
     assert model.summary()["family"][1] == "categorical"
-    with pytest.warns(UserWarning, match="none of 40 rows has one that is known"):
+    with pytest.warns(UserWarning, match="none of 40 rows has a known"):
         check(model.predict_proba(table.assign(count=7)))
     for same in (table.assign(count=table["count"].astype(float)), table.to_numpy()):
         np.testing.assert_array_equal(model.predict_proba(same), model.predict_proba(table))
@@ -363,17 +363,17 @@ def test_sparse(make: Any) -> None:
 # Settings.
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "order without blend": ({"order": 1, "stacking": None}, "order=1 adds views, which need stacking"),
-    "no smoothing": ({"alpha": 0}, "alpha is 0, and a table needs smoothing"),
+    "order without blend": ({"order": 1, "stacking": None}, "order=1 adds views, which require stacking"),
+    "no smoothing": ({"alpha": 0}, "alpha is 0, but NaiveBayes requires smoothing"),
     "negative alpha": ({"alpha": -1}, "alpha is -1"),
     "text alpha": ({"alpha": "much"}, "alpha is 'much'"),
     "family": ({"columns": "gauss"}, "columns asks for 'gauss'; expected one of auto, gaussian"),
     "family of a column": ({"columns": {"size": "gauss"}}, "columns asks for 'gauss'"),
     "no family": ({"columns": None}, "columns asks for None"),
     "column": ({"columns": {"sise": "kernel"}}, "columns has the key 'sise', but X has no such column"),
-    "twice": ({"columns": {"size": "kernel", ("size", "count"): "bins"}}, "column 'size' is matched twice"),
-    "numbers": ({"columns": {"word": "gaussian"}}, "column 'word' contains categories, and 'gaussian' needs numbers"),
-    "two values": ({"columns": {"word": "bernoulli"}}, "holds 3 different values, and 'bernoulli' allows two"),
+    "twice": ({"columns": {"size": "kernel", ("size", "count"): "bins"}}, "column 'size' matches two keys"),
+    "numbers": ({"columns": {"word": "gaussian"}}, "column 'word' contains categories, but 'gaussian' needs numbers"),
+    "two values": ({"columns": {"word": "bernoulli"}}, "holds 3 different values, and 'bernoulli' allows only two"),
     "option": ({"columns": {"size": ("bins", {"foo": 1})}}, "'bins' has no option 'foo'"),
     "method": ({"columns": {"size": ("bins", {"method": "foo"})}}, "method of 'bins' is 'foo'; expected one of"),
     "options": ({"columns": {"size": ("bins", 3)}}, "columns asks for ('bins', 3)"),
@@ -386,7 +386,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "unseen": ({"unseen": None}, "unseen is None; expected one of ignore, smooth"),
     "absent": ({"absent": "yes"}, "absent is 'yes'; expected one of error, missing"),
     "compute_loo": ({"compute_loo": "yes"}, "compute_loo is 'yes'; expected True or False"),
-    "subsample": ({"subsample": "no"}, "subsample is 'no'; expected 'auto', a number of training rows"),
+    "subsample": ({"subsample": "no"}, "subsample is 'no'; expected 'auto', the number of training rows"),
     "fit_prior": ({"fit_prior": "no"}, "fit_prior is 'no'; expected True or False"),
     "class_prior": ({"class_prior": [0.2, 0.3, 0.5]}, "got 3 priors for 2 classes"),
     "class_weight": ({"class_weight": "heavy"}, "class_weight is 'heavy'"),
@@ -463,7 +463,7 @@ def test_forgetting_what_was_never_learned_changes_nothing() -> None:
     model = fit()
     unchanged = Unchanged(model)
     for table, y in ((X.assign(size=77.0), Y), (X.assign(word="new"), Y), (X, np.full(N, "other")), (X, Y)):
-        refused(lambda table=table, y=y: model.forget(table, y), "nothing was changed", error=ForgetError)
+        refused(lambda table=table, y=y: model.forget(table, y), "the model is unchanged", error=ForgetError)
     unchanged.check()
 
 
@@ -489,7 +489,7 @@ def test_settings_that_would_count_other_things() -> None:
     model = fit().set_params(columns={"count": "categorical"})
     unchanged = Unchanged(model)
     for call in (lambda: model.partial_fit(X, Y), model.refit):
-        refused(call, "columns is now", "set it back, or fit again", error=ParameterError)
+        refused(call, "columns is now", "restore the old value, or fit again", error=ParameterError)
         unchanged.check()
     assert fit().set_params(columns={"size": "kernel"}).refit().summary()["note"][0] == "by request"
     assert model.fit(X, Y).summary()["note"][1] == "by request"

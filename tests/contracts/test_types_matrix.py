@@ -86,7 +86,7 @@ def test_labels(learned: str, given: str) -> None:
     expected |= {("integers", "booleans"), ("booleans", "integers"), ("booleans", "strings"), ("booleans", "booleans")}
     if (learned, given) not in expected:
         for call in (model.score, model.partial_fit, model.evaluate):
-            with pytest.raises(InputError, match=r"y contains .* at row .*pass labels of that type"):
+            with pytest.raises(InputError, match=r"y contains .* at row .*pass labels of the same type"):
                 call(X, y)
         return
     assert model.score(X, y) == model.score(X, labels_of(learned))

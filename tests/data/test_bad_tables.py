@@ -56,14 +56,14 @@ def test_cells_that_hold_several_things(cell: Any) -> None:
     column[:] = ["x", None, "y"]
     column[1] = cell
     words = f"column 'tags' contains a {type(cell).__name__} at row 1"
-    refused({"tags": column}, words, "give each part its own column")
+    refused({"tags": column}, words, "split the values into one column each")
     refused(pd.DataFrame({"tags": column}), words)
     refused({"tags": column}, words, kinds={"tags": "category"})
 
 
 def test_columns_of_lists_and_records() -> None:
     for X in (pl.DataFrame({"tags": [["a"], ["b", "c"]]}), pa.table({"tags": [["a"], ["b", "c"]]})):
-        refused(X, "column 'tags' contains lists or records (List", "give each part its own column")
+        refused(X, "column 'tags' contains lists or records (List", "split the values into one column each")
     refused(pl.DataFrame({"at": [{"x": 1}]}), "column 'at' contains lists or records (Struct")
 
 
@@ -111,7 +111,7 @@ def test_no_columns() -> None:
 
 
 def test_columns_of_different_lengths() -> None:
-    refused({"a": [1, 2], "b": ["x"]}, "column 'b' has 1 cells, column 'a' has 2; give all columns the same length")
+    refused({"a": [1, 2], "b": ["x"]}, "column 'b' has 1 cells, column 'a' has 2; pass columns of the same length")
 
 
 def test_columns_that_are_none() -> None:

@@ -39,7 +39,7 @@ def test_dates_as_labels_keep_their_type() -> None:
 
 
 def test_a_class_weight_that_names_no_class_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"class_weight names 'spma', not a class of y \('ham', 'spam'\)"):
+    with pytest.raises(ValueError, match=r"class_weight has the key 'spma', not a class of y \('ham', 'spam'\)"):
         GaussianNB(class_weight={"spma": 9}).fit([[1.0], [2.0]], ["ham", "spam"])
 
 
@@ -61,7 +61,7 @@ def test_negative_numbers_beside_texts_are_refused() -> None:
 
 
 def test_warnings_point_at_the_caller() -> None:
-    with pytest.warns(UserWarning, match="not whole") as caught:
+    with pytest.warns(UserWarning, match="not integers") as caught:
         CategoricalNB().fit([[0.5], [1.0]], [0, 1])
     assert caught[0].filename == __file__
 

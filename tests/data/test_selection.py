@@ -110,7 +110,7 @@ class TestSelection:
             select_columns({key: "bins"}, TABLE)
 
     def test_patterns_without_a_match(self) -> None:
-        with pytest.raises(ParameterError, match=r"the pattern '\^z', which no column matches; X has 'age'"):
+        with pytest.raises(ParameterError, match=r"the pattern '\^z', which matches no column; X has 'age'"):
             select_columns({re.compile("^z"): "bins"}, TABLE)
 
     def test_the_most_precise_key_has_a_column(self) -> None:
@@ -122,12 +122,12 @@ class TestSelection:
         assert select_columns({lambda name, kind: True: 1, ("age", "job"): 2}, TABLE)[0] == (["x1", "x2", "hole"], 1)
 
     def test_columns_meant_twice(self) -> None:
-        words = r"column 'x1' is matched twice in columns: by 'x1' and by \('age', 'x1'\); name each column once"
+        words = r"column 'x1' matches two keys of columns 'x1' and by \('age', 'x1'\); name each column once"
         with pytest.raises(ParameterError, match=words):
             select_columns({"x1": "bins", ("age", "x1"): "kernel"}, TABLE)
         with pytest.raises(ParameterError, match="column 'x1' is matched twice in columns: by the pattern '1'"):
             select_columns({re.compile("1"): "bins", re.compile("^x"): "kernel"}, TABLE)
-        with pytest.raises(ParameterError, match="column 'age' is matched twice"):
+        with pytest.raises(ParameterError, match="column 'age' matches two keys"):
             select_columns({("age", "age"): "bins"}, TABLE)
 
     def test_keys_that_are_overruled_may_meet(self) -> None:

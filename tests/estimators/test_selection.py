@@ -269,13 +269,13 @@ def test_errors_name_the_model() -> None:
 @every(
     "models,options,message",
     [
-        ([], {}, r"models is \[\]; give a list"),
-        (GaussianNB(), {}, "give a list of estimators"),
-        ([GaussianNB], {}, "candide's estimators"),
-        ({1: GaussianNB()}, {}, "give texts as names"),
+        ([], {}, r"models is \[\]; expected a list"),
+        (GaussianNB(), {}, "expected a list of estimators"),
+        ([GaussianNB], {}, "estimators of candide as values"),
+        ({1: GaussianNB()}, {}, "expected strings as names"),
         ([GaussianNB()], {"method": "loo"}, "must be one of leave_one_out, folds"),
-        ([GaussianNB()], {"n_folds": 3}, "pass method='folds'"),
-        ([GaussianNB()], {"groups": y}, "pass method='folds'"),
+        ([GaussianNB()], {"n_folds": 3}, "require method='folds'"),
+        ([GaussianNB()], {"groups": y}, "require method='folds'"),
         ([GaussianNB()], {"method": "folds", "n_folds": 1}, "n_folds is 1"),
     ],
 )

@@ -54,7 +54,7 @@ class TestPrecedence:
         assert families(asked) == families(dict(reversed(asked.items())))
 
     def test_equals_are_refused(self) -> None:
-        refused({"age": "kernel", ("age", "km"): "bins"}, "column 'age' is matched twice in columns: by 'age' and by")
+        refused({"age": "kernel", ("age", "km"): "bins"}, "column 'age' matches two keys of columns 'age' and by")
 
     def test_a_block_goes_without_those_that_are_named(self) -> None:
         model = fitted({"numbers": "multivariate_normal", "visits": "poisson"}, NUMBERS)
@@ -129,15 +129,13 @@ class TestOptions:
         refused({block: ("multivariate_normal", {"alpha": 1})}, "the block with 'age'", "it has prior, estimate, var_")
         refused({block: ("multinomial", {"prior": 1.0})}, "prior of 'multinomial' is 1.0; expected a Dirichlet")
         refused({block: ("multinomial", {"estimate": "best"})}, "estimate of 'multinomial' is 'best'")
-        refused({"age": "multinomial"}, "columns asks for 'multinomial' of column 'age' alone; it takes several")
+        refused({"age": "multinomial"}, "columns asks for 'multinomial' of column 'age' it needs at least two")
 
 
 class TestMalformed:
     @every("columns", [["gaussian", "poisson"], ["ab"], [("age", "bins", {})], [3]])
     def test_lists(self, columns: Any) -> None:
-        refused(
-            columns, f"columns is a list that contains {columns[0]!r}; it must hold pairs such as ('age', 'gaussian')"
-        )
+        refused(columns, f"columns is a list that contains {columns[0]!r}; expected pairs such as ('age', 'gaussian')")
 
     @every(
         "setting",
@@ -160,21 +158,25 @@ class TestMalformed:
 class TestDataThatAFamilyCannotHave:
     @pytest.mark.parametrize("stacking", ["auto", None])
     def test_one_family_for_a_mixed_table(self, stacking: Any) -> None:
-        words = "column 'city' contains categories, and 'gaussian' needs numbers; pass columns={'numbers': 'gaussian'}"
+        words = "column 'city' contains categories, but 'gaussian' needs numbers; pass columns={'numbers': 'gaussian'}"
         refused("gaussian", words, stacking=stacking)
         assert families({"numbers": "gaussian"})["city"] == "categorical"
 
     @every(
         "family,column,words",
         [
-            ("lognormal", [-0.5, 1.0], "column 'x' goes down to -0.5, and 'lognormal' needs numbers above 0"),
-            ("poisson", [-1, 1], "column 'x' goes down to -1, and 'poisson' needs whole numbers from 0 on"),
+            ("lognormal", [-0.5, 1.0], "column 'x' goes down to -0.5, and 'lognormal' needs positive numbers 0"),
+            ("poisson", [-1, 1], "column 'x' goes down to -1, and 'poisson' needs non-negative integers 0 on"),
             (
                 "poisson",
                 [0.5, 1.0],
-                "column 'x' contains decimals (near 0.5), and 'poisson' needs whole numbers from 0",
+                "column 'x' contains decimals (near 0.5), and 'poisson' needs non-negative integers 0",
             ),
-            ("power", [1e200, 1.0], "column 'x' contains numbers whose squares overflow, and 'power' needs them below"),
+            (
+                "power",
+                [1e200, 1.0],
+                "column 'x' contains numbers whose squares overflow, and 'power' needs magnitudes below",
+            ),
         ],
     )
     def test_numbers(self, family: str, column: list[float], words: str) -> None:

@@ -60,7 +60,9 @@ def test_rows_are_counted_whatever_they_weigh(weight: float) -> None:
 def test_a_numbering_that_tells_the_class_is_remarked() -> None:
     """It may be the order of the file, or ranks: both look the same."""
     ranks = np.arange(N)
-    assert remark(ranks, ranks > N // 2).endswith("bits; if they are ranks, name a family")
+    assert remark(ranks, ranks > N // 2).endswith(
+        "bits of information about the class; if the numbers are ranks, choose a family"
+    )
     named = NaiveBayes(columns={"column": "bins"}).fit({"column": ranks}, ranks > N // 2)
     assert named.score({"column": ranks}, ranks > N // 2) > 0.95
 

@@ -394,7 +394,7 @@ def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
         ({"pattern": "(a)(b)"}, "with 2 groups"),
         ({"tokenizer": 5}, "tokenizer is 5"),
         ({"tokenizer": lambda _: None}, "tokenizer gave None"),
-        ({"tokenizer": lambda _: [1]}, r"tokenizer gave \[1\]"),
+        ({"tokenizer": lambda _: [1]}, r"tokenizer returned \[1\]"),
         ({"family": "complement", "alpha": "evidence"}, "alpha is 'evidence'.*alpha='loo'"),
     ],
 )

@@ -223,7 +223,7 @@ def test_a_compacted_model_goes_on_with_what_is_left() -> None:
 def test_a_compacted_model_merges_with_its_like_alone() -> None:
     small, whole = with_idle(IDLE).compact(), fit(X, Y, **FEW)
     for one, other in ((small, whole), (whole, small)):
-        with pytest.raises(MergeError, match=r"compact\(\) has dropped .* merge first"):
+        with pytest.raises(MergeError, match=r"compact\(\) has dropped .* merge the models first"):
             one.merge(other)
 
 

@@ -35,7 +35,7 @@ def test_numbers_where_texts_were_learned(model: NaiveBayes) -> None:
 
 
 def test_texts_written_otherwise(model: NaiveBayes) -> None:
-    with pytest.warns(UserWarning, match="'city' contains values such as 'rome'.*check how they are written"):
+    with pytest.warns(UserWarning, match="'city' contains values such as 'rome'.*check the spelling of the values"):
         model.predict_proba(X.assign(city="rome"))
 
 

@@ -45,7 +45,7 @@ def test_nothing_over_nothing_is_said():
 
 
 def test_other_models_say_which_can():
-    with pytest.raises(ParameterError, match="shares of counts"):
+    with pytest.raises(ParameterError, match="ratios of counts"):
         GaussianNB().fit([[1.0], [2.0]], [0, 1]).explain([[1.0]], style="fractions")
     calibrated = CategoricalNB(calibrate="temperature").fit(DAYS * 3, PLAYED * 3)
     with pytest.raises(ParameterError, match="calibrate=None"):

@@ -216,7 +216,7 @@ TEXTS = np.array(["cook", "smith"] * 75)[:, None]
         (candide.GaussianNB(var_smoothing=0), np.ones((150, 2)), "infinite densities"),
         (candide.GaussianNB(), HOLES, "missing cells"),
         (candide.BernoulliNB(), HOLES, "missing cells"),
-        (candide.BernoulliNB(parameter_prior=Beta(1.0, 2.0)), X, "on and off"),
+        (candide.BernoulliNB(parameter_prior=Beta(1.0, 2.0)), X, "0 and 1"),
         (candide.BernoulliNB(alpha=[1.0, 1.0, 2.0, 1.0]), X, "by column"),
         (candide.MultinomialNB(alpha=0), np.eye(3)[Y], "probabilities of 0"),
         (candide.MultinomialNB(alpha=np.ones((3, 4))), X, "by class"),

@@ -217,7 +217,7 @@ def test_all_columns_are_kept_where_there_are_records() -> None:
     model = GaussianNB().fit([[0.0], [1.0]], ["a", "b"])
     assert "own.*" in model.to_sql("bigquery")
     assert "STRUCT(scored_rows.*)" in model.to_sql("spark")
-    with pytest.raises(ParameterError, match="name those to keep"):
+    with pytest.raises(ParameterError, match="list the columns to keep"):
         model.to_sql("snowflake")
 
 

@@ -118,8 +118,12 @@ def test_a_nomogram_shows_the_columns_asked_for() -> None:
         (lambda: table_model(2), {"against": "ham"}, "do not add up"),
         (lambda: GaussianNB(calibrate="isotonic").fit(*numbers(2)), {"against": "ham"}, "do not add up"),
         (lambda: GaussianNB().fit(*numbers(3)), {"of": "cat"}, "not a class of this model"),
-        (lambda: GaussianNB().fit(*numbers(3)), {"of": "ham", "against": "ham"}, "given as both"),
-        (lambda: GaussianNB().fit(np.ones((4, 1)), list("aabb")), {}, "no column distinguishes"),
+        (lambda: GaussianNB().fit(*numbers(3)), {"of": "ham", "against": "ham"}, "against are both"),
+        (
+            lambda: GaussianNB().fit(np.ones((4, 1)), list("aabb")),
+            {},
+            "no column has a finite contribution that distinguishes",
+        ),
         (lambda: GaussianNB().fit(np.ones((2, 1)), ["a", "a"]), {}, "has only 'a'"),
         (lambda: text_model(2), {}, "no columns"),
         (lambda: GaussianNB().fit(*numbers(2)), {"columns": ["none"]}, "'none' is not a column"),
@@ -144,7 +148,7 @@ def test_densities_are_those_of_the_model() -> None:
 @every("own", ["gaussian", "kernel", "bins", "student"])
 def test_densities_of_a_table_show_three_families_and_the_data(own: str) -> None:
     shown = plot.densities(NaiveBayes({"size": own}, order=0).fit(table(2), y="class"), "size")
-    wanted = {f"{own} (the model's)"} | ({"gaussian", "kernel", "bins"} - {own})
+    wanted = {f"{own} (chosen by the model)"} | ({"gaussian", "kernel", "bins"} - {own})
     assert set(shown.table["family"]) == wanted
     for ax in shown.axes:
         assert {line.get_label() for line in ax.lines} == wanted
@@ -179,12 +183,12 @@ def test_shares_seen_are_those_of_the_rows_given(model: Any) -> None:
 
 def test_what_has_no_density() -> None:
     X, y = counts()
-    with pytest.raises(ParameterError, match="share their probability"):
+    with pytest.raises(ParameterError, match="have no densities of their own"):
         plot.densities(MultinomialNB().fit(X, y), 0)
     with pytest.raises(ParameterError, match="'nonsense' is not a family"):
         plot.densities(GaussianNB().fit(X, y), 0, families=["nonsense"])
     holes = NaiveBayes().fit({"a": X[:, 0], "b": np.full(len(y), np.nan), "c": np.ones(len(y)), "y": y}, y="y")
-    with pytest.raises(InputError, match="nothing but missing values"):
+    with pytest.raises(InputError, match="only missing values"):
         plot.densities(holes, "b")
     with pytest.raises(InputError, match="has no density of its own: constant"):
         plot.densities(holes, "c")

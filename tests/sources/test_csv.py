@@ -160,10 +160,10 @@ def test_name_with_signs_of_a_glob(tmp_path: Path) -> None:
 # More than ``short_sample``, and more than the engine reads at once.
 MANY = 2_500
 BAD = {
-    "too-few": ("4,5", r"2 cells, where 3 are expected \('4,5'\)"),
-    "too-many": ("4,x,6,7", "4 cells, where 3 are expected"),
+    "too-few": ("4,5", r"2 cells, expected 3 are expected \('4,5'\)"),
+    "too-many": ("4,x,6,7", "4 cells, expected 3 are expected"),
     "type": ("n/a,x,6", r"column 'a' contains 'n/a', where the rows before hold a whole number.*missing=\['n/a'\]"),
-    "quote": ('4,"x"y,6', "a quote that is not closed, or with something after it"),
+    "quote": ('4,"x"y,6', "a quote is not closed, or is followed by other characters"),
 }
 
 
@@ -190,13 +190,13 @@ def test_bad_row(tmp_path: Path, line: str, message: str, newline: str, n_before
 
 def test_quote_that_is_never_closed(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "a,b\n" + "1,x\n" * 100 + '2,"x\n' + "1,x\n" * 100)
-    with pytest.raises(SourceError, match="line 102: a quote that is not closed"):
+    with pytest.raises(SourceError, match="line 102: a quote is not closed"):
         candide.read(path).to_table()
 
 
 def test_bytes_that_are_no_utf8_late(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", b"text,label\n" + b"hi there,ham\n" * 200_000 + b"caf\xe9,spam\n")
-    with pytest.raises(SourceError, match=r"line 200002: bytes that are no UTF-8.*encoding='cp1252'"):
+    with pytest.raises(SourceError, match=r"line 200002: invalid UTF-88.*encoding='cp1252'"):
         candide.read(path).to_table()
 
 

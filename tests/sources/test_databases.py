@@ -87,7 +87,7 @@ def test_sql_on_files(tmp_path: Path) -> None:
     assert tuples(candide.read(sql=f"SELECT upper(label) AS label FROM '{path}';")) == [("SPAM",), ("HAM",)]
     with pytest.raises(SourceError, match="the query 'SELEC 1' failed: Parser Error"):
         candide.read(sql="SELEC 1")
-    with pytest.raises(ParameterError, match=r"a query names its files itself"):
+    with pytest.raises(ParameterError, match=r"a query names its own files"):
         candide.read(path, sql="SELECT 1")
 
 

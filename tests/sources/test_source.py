@@ -142,7 +142,10 @@ def test_bad_rows_in_a_file(tmp_path: Path) -> None:
 def test_bad_rows_to_a_function(tmp_path: Path) -> None:
     collected: list[candide.sources.BadRow] = []
     candide.read(write(tmp_path / "a.csv", BAD), on_bad_row=collected.append).to_table()
-    assert [bad.problem for bad in collected] == ["1 cells, where 2 are expected", "3 cells, where 2 are expected"]
+    assert [bad.problem for bad in collected] == [
+        "1 cells, expected 2 are expected",
+        "3 cells, expected 2 are expected",
+    ]
 
 
 def test_bad_rows_are_counted_and_few_are_kept(tmp_path: Path) -> None:
@@ -154,7 +157,7 @@ def test_bad_rows_are_counted_and_few_are_kept(tmp_path: Path) -> None:
 
 def test_bad_rows_cannot_be_written(tmp_path: Path) -> None:
     source = candide.read(write(tmp_path / "a.csv", BAD), on_bad_row=tmp_path / "none" / "bad.jsonl")
-    with pytest.raises(SourceError, match="bad rows cannot be written to"):
+    with pytest.raises(SourceError, match="cannot write bad rows to"):
         source.to_table()
 
 

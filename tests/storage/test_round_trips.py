@@ -141,5 +141,5 @@ def test_functions_cannot_be_stored(tmp_path: Path) -> None:
 
 def test_half_characters_cannot_be_stored(tmp_path: Path) -> None:
     model = CategoricalNB().fit(np.array([["a"], ["\ud800"]], dtype=object), [0, 1])
-    with pytest.raises(ModelFileError, match="half of a surrogate pair"):
+    with pytest.raises(ModelFileError, match="unpaired surrogate and"):
         write_model(tmp_path / "model.candide", content_of(model, sample=False))
