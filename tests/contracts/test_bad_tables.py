@@ -56,7 +56,7 @@ def test_two_columns_of_one_name() -> None:
 
 
 def test_cells_that_hold_several_things() -> None:
-    refused(lambda: fit(X.assign(tags=[{"a": 1}] * N)), "column 'tags' contains a dict at row 0", "its own column")
+    refused(lambda: fit(X.assign(tags=[{"a": 1}] * N)), "column 'tags' contains a dict at row 0", "one column each")
     refused(lambda: fit().predict(X.assign(word=[["a"]] * N)), "column 'word' contains a list at row 0")
 
 
@@ -367,17 +367,17 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no smoothing": ({"alpha": 0}, "alpha is 0, but NaiveBayes requires smoothing"),
     "negative alpha": ({"alpha": -1}, "alpha is -1"),
     "text alpha": ({"alpha": "much"}, "alpha is 'much'"),
-    "family": ({"columns": "gauss"}, "columns asks for 'gauss'; expected one of auto, gaussian"),
-    "family of a column": ({"columns": {"size": "gauss"}}, "columns asks for 'gauss'"),
-    "no family": ({"columns": None}, "columns asks for None"),
+    "family": ({"columns": "gauss"}, "columns contains 'gauss'; expected one of auto, gaussian"),
+    "family of a column": ({"columns": {"size": "gauss"}}, "columns contains 'gauss'"),
+    "no family": ({"columns": None}, "columns contains None"),
     "column": ({"columns": {"sise": "kernel"}}, "columns has the key 'sise', but X has no such column"),
     "twice": ({"columns": {"size": "kernel", ("size", "count"): "bins"}}, "column 'size' matches two keys"),
     "numbers": ({"columns": {"word": "gaussian"}}, "column 'word' contains categories, but 'gaussian' needs numbers"),
-    "two values": ({"columns": {"word": "bernoulli"}}, "holds 3 different values, and 'bernoulli' allows only two"),
+    "two values": ({"columns": {"word": "bernoulli"}}, "contains 3 distinct values, but 'bernoulli' allows only two"),
     "option": ({"columns": {"size": ("bins", {"foo": 1})}}, "'bins' has no option 'foo'"),
     "method": ({"columns": {"size": ("bins", {"method": "foo"})}}, "method of 'bins' is 'foo'; expected one of"),
-    "options": ({"columns": {"size": ("bins", 3)}}, "columns asks for ('bins', 3)"),
-    "block of one": ({"columns": {"size": "multinomial"}}, "'multinomial' of column 'size' alone"),
+    "options": ({"columns": {"size": ("bins", 3)}}, "columns contains ('bins', 3)"),
+    "block of one": ({"columns": {"size": "multinomial"}}, "'multinomial' to the single column 'size'"),
     "stacking": ({"stacking": True}, "stacking is True; expected 'auto' or None"),
     "order": ({"order": 3}, "order is 3; expected 'auto', 0, 1 or 2"),
     "order as flag": ({"order": True}, "order is True"),

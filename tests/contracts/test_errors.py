@@ -121,7 +121,7 @@ def test_infinity(name: str, make: Callable[[np.ndarray], Any], value: float) ->
     if name == "CategoricalNB" and make is csr_array:
         return  # which it does not take
     column = "column 'column_1'" if make is POLARS else "column 1"
-    said = f"{column} is infinite at row 2", "finite, or NaN where", "replace the value or drop the row"
+    said = f"{column} is infinite at row 2", "or NaN for missing values", "replace the value or drop the row"
     rows, model = make(with_cell(value)), getattr(candide, name)().fit(X, y)
     refused(lambda: getattr(candide, name)().fit(rows, y), *said)
     if make is not POLARS:  # whose names of columns the model does not know, and says so
@@ -184,7 +184,7 @@ WEIGHTS = {
         [0, 0, 0, 0],
         ["all sample weights are zero", "expected at least one positive weight", "pass a positive weight for 0"],
     ),
-    "texts": (list("abcd"), ["not numeric", "finite", "give one"]),
+    "texts": (list("abcd"), ["not numeric", "finite", "non-negative"]),
     "two dimensions": (np.ones((4, 2)), ["2D array", "1D array or scalar", "pass one weight per row"]),
     "too few": ([1, 1], ["(2,)", "expected (4,)", "one weight per row"]),
 }

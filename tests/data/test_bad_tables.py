@@ -28,7 +28,8 @@ def refused(X: Any, *words: str, kinds: Any = None) -> None:
 
 
 def test_a_few_texts_among_numbers() -> None:
-    words = "column 'age' contains 3 text values (first: 'n/a' at row 17) among numbers; pass columns={'age': 'categorical'}"
+    found = "column 'age' contains 3 text values (first: 'n/a' at row 17) among numbers"
+    words = f"{found}; pass columns={{'age': 'categorical'}}"
     for column in (AGES, pd.Series(AGES), pd.Series(AGES, dtype=object), np.array(AGES, dtype=object)):
         refused({"age": column}, words)
     refused(pd.DataFrame({"age": AGES}), words)

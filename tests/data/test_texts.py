@@ -154,7 +154,7 @@ def test_vocabularies(tmp_path: Any) -> None:
         ({"ngrams": (2, 1)}, r"ngrams is \(2, 1\)"),
         ({"min_length": 0}, "min_length is 0"),
         ({"pattern": "a", "tokenizer": str.split}, "pattern and tokenizer"),
-        ({"analyzer": "char", "stop_words": frozenset("a")}, "words have settings"),
+        ({"analyzer": "char", "stop_words": frozenset("a")}, "apply only to analyzer='word'"),
         ({"marks": True, "analyzer": "char"}, "marks=True works only with"),
         ({"marks": True, "pattern": "a"}, "marks=True works only with"),
         ({"ends": True}, "ends=True works only with n-grams of two or more"),

@@ -28,7 +28,7 @@ TABLE = pa.table({"x": [1.0, None, 2.0], "word": ["a", "b", "c"], "w": [1.0, -1.
             "t",
             {"label": "z"},
             InputError,
-            "label= names a column 'z', but the source has no such column; it has 'x', 'word', 'w', 'y'",
+            "label='z' is not a column of the source; it has 'x', 'word', 'w', 'y'",
         ),
         ("t", {"columns": ["X"]}, InputError, "did you mean 'x'"),
         ("t", {"columns": "x"}, ParameterError, r"expected a list of names: columns=\['x'\]"),

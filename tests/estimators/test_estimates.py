@@ -290,7 +290,7 @@ CONTRADICTIONS = [
     ("MultinomialNB", {"parameter_prior": [Dirichlet()]}, "has 1 priors for 2 columns"),
     ("MultinomialNB", {"parameter_prior": {0: Dirichlet(), 5: Dirichlet()}}, "there is no column 5"),
     ("BernoulliNB", {"parameter_prior": {"x0": Beta(), 0: Beta()}}, "there is column 0 twice"),
-    ("BernoulliNB", {"parameter_prior": {"x1": Beta()}}, "there is column 'x0' without a prior"),
+    ("BernoulliNB", {"parameter_prior": {"x1": Beta()}}, "no prior for column 'x0'"),
     ("MultinomialNB", {"parameter_prior": Dirichlet([1, 1, 1])}, "shape (3,) for 2 columns"),
 ]
 

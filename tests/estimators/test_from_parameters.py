@@ -308,7 +308,7 @@ def test_given_parameters_are_certain(make: Any) -> None:
 TWO = [[0.5, 0.5], [0.25, 0.75]]
 FRAME = pd.DataFrame(TWO, columns=["a", "b"])
 WRONG: list[tuple[str, Any, str]] = [
-    ("flat", lambda: BernoulliNB.from_parameters([0.5, 0.5]), r"shape \(2,\); give one row per class"),
+    ("flat", lambda: BernoulliNB.from_parameters([0.5, 0.5]), r"shape \(2,\); expected one row per class"),
     ("text", lambda: PoissonNB.from_parameters([["x"]]), "rate is not a table of numbers"),
     ("ragged", lambda: PoissonNB.from_parameters([[1], [1, 2]]), "pass rows of equal length"),
     ("large", lambda: BernoulliNB.from_parameters([[0.5], [1.5]]), "holds 1.5 at row 1, column 0; .* from 0 to 1"),
@@ -322,7 +322,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("more", lambda: BernoulliNB.from_counts([[5]], [4]), "holds 5 at row 0, column 0, but that class has 4 rows"),
     ("rows", lambda: BernoulliNB.from_counts([[5]], [5, 6]), r"class_count has shape \(2,\) for 1 classes"),
     ("rows", lambda: PoissonNB.from_counts([[5]], [-1]), "class_count contains -1 at row 0"),
-    ("rows", lambda: PoissonNB.from_counts([[5]], [0]), "nothing was counted"),
+    ("rows", lambda: PoissonNB.from_counts([[5]], [0]), "0 for every class"),
     (
         "rows",
         lambda: PoissonNB.from_counts([[5], [1]], [0, 1]),

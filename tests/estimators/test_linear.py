@@ -206,9 +206,11 @@ def test_table_and_text() -> None:
 def test_two_classes_must_be_named_among_three() -> None:
     X, y = load_iris(return_X_y=True)
     form = diagnostics.as_linear(GaussianNB(variance="shared").fit(X, y))
-    with pytest.raises(ParameterError, match="name two"):
+    with pytest.raises(ParameterError, match="two different classes"):
         form.log_odds(X)
-    with pytest.raises(ParameterError, match=r"of=0, against=7 are not two of \[0, 1, 2\]"):
+    with pytest.raises(
+        ParameterError, match=r"of is 0 and against is 7; expected two different classes of \[0, 1, 2\]"
+    ):
         form.between(0, 7)
 
 

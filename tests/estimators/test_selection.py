@@ -214,7 +214,7 @@ def test_pseudo_counts_are_chosen_without_the_rows_they_are_judged_on(method: An
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"method": "folds", "groups": np.arange(60) // 4}], ids=["one by one", "folds"]
+    "options", [{}, {"method": "folds", "groups": np.arange(60) // 4}], ids=["are supported", "folds"]
 )
 @pytest.mark.parametrize("labels", [y, np.array(["ant", "bee", "cat"])[y]], ids=["numbers", "texts"])
 def test_rows_of_weight_0_are_not_there(options: dict[str, Any], labels: Any) -> None:

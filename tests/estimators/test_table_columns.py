@@ -129,7 +129,9 @@ class TestOptions:
         refused({block: ("multivariate_normal", {"alpha": 1})}, "the block with 'age'", "it has prior, estimate, var_")
         refused({block: ("multinomial", {"prior": 1.0})}, "prior of 'multinomial' is 1.0; expected a Dirichlet")
         refused({block: ("multinomial", {"estimate": "best"})}, "estimate of 'multinomial' is 'best'")
-        refused({"age": "multinomial"}, "columns asks for 'multinomial' of column 'age' it needs at least two")
+        refused(
+            {"age": "multinomial"}, "columns assigns 'multinomial' to the single column 'age'; it needs at least two"
+        )
 
 
 class TestMalformed:
@@ -142,11 +144,11 @@ class TestMalformed:
         [None, 3, "gausian", ("bins",), ("bins", "mdlp"), ("bins", {}, 1), {"bins"}, Gaussian, (Multinomial(), {})],
     )
     def test_settings(self, setting: Any) -> None:
-        refused(setting, f"columns asks for {setting!r}; expected one of auto, gaussian")
-        refused({"age": setting}, f"columns asks for {setting!r}; expected one of auto, gaussian")
+        refused(setting, f"columns contains {setting!r}; expected one of auto, gaussian")
+        refused({"age": setting}, f"columns contains {setting!r}; expected one of auto, gaussian")
 
     def test_settings_of_no_column(self) -> None:
-        refused({"categories": "gausian"}, "columns asks for 'gausian'", X=NUMBERS)
+        refused({"categories": "gausian"}, "columns contains 'gausian'", X=NUMBERS)
 
     def test_keys(self) -> None:
         refused([({"age"}, "bins")], "columns has the key {'age'}, a set; a key is a name, a tuple of names")

@@ -85,7 +85,7 @@ def test_looks_can_be_pinned() -> None:
     assert list(dict.fromkeys(model.summary()["feature_set"])) == ["words", "4 or 5 characters"]
     assert TextNB(feature_sets=["places"]).fit(TEXTS, LABELS).predict(["win cash"]).tolist() == ["spam"]
     for wrong in ("words", [], ["verbs"]):
-        with pytest.raises(ParameterError, match="expected None (all of them) or a list of 'words'"):
+        with pytest.raises(ParameterError, match=r"expected None \(all of them\) or a list of 'words'"):
             TextNB(feature_sets=wrong).fit(TEXTS, LABELS)
     with pytest.raises(ParameterError, match="omit feature_sets, or pass family='auto'"):
         TextNB("multinomial", feature_sets=["words"]).fit(TEXTS, LABELS)

@@ -233,7 +233,7 @@ def test_what_cannot_be_a_query_says_so() -> None:
 
 def test_settings_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     model = GaussianNB().fit([[0.0], [1.0]], ["a", "b"])
-    with pytest.raises(ParameterError, match="must be one of"):
+    with pytest.raises(ParameterError, match="expected one of"):
         model.to_sql("oracel")
     with pytest.raises(ParameterError, match=r"\['id'\]"):
         model.to_sql(keep="id")

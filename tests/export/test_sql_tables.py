@@ -173,7 +173,7 @@ def test_texts_and_covariances_of_blocks_are_refused() -> None:
     y = rng.choice(["p", "q"], 40)
     with pytest.raises(ParameterError, match=r"columns=\{'review': 'ignore'\}"):
         NaiveBayes({"review": "text"}).fit(frame, y).to_sql()
-    with pytest.raises(ParameterError, match="one by one"):
+    with pytest.raises(ParameterError, match="separately"):
         NaiveBayes({("a", "b"): "multivariate_normal"}).fit(frame[["a", "b"]], y).to_sql()
 
 

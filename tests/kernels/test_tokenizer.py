@@ -43,8 +43,8 @@ def test_a_tokenizer_must_give_words(answer):
 
 
 @every("settings,message", [
-    ({"analyzer": "letter"}, "must be one of 'word', 'char', 'char_wb', 'place'"),
-    ({"strip_accents": "latin"}, "must be one of None, 'unicode', 'ascii'"),
+    ({"analyzer": "letter"}, "expected one of 'word', 'char', 'char_wb', 'place'"),
+    ({"strip_accents": "latin"}, "expected one of None, 'unicode', 'ascii'"),
     ({"ngrams": (0, 1)}, "1 <= min <= max"),
     ({"ngrams": (2, 1)}, "1 <= min <= max"),
     ({"min_length": 0}, "min_length is 0"),
@@ -53,8 +53,8 @@ def test_a_tokenizer_must_give_words(answer):
     ({"pattern": "("}, "not a regular expression"),
     ({"pattern": 3}, "not a regular expression"),
     ({"pattern": "(a)(b)"}, "with 2 groups"),
-    ({"analyzer": "char", "pattern": "a"}, "words have settings"),
-    ({"analyzer": "place", "stop_words": frozenset({"a"})}, "words have settings"),
+    ({"analyzer": "char", "pattern": "a"}, "apply only to analyzer='word'"),
+    ({"analyzer": "place", "stop_words": frozenset({"a"})}, "apply only to analyzer='word'"),
     ({"marks": True, "pattern": "a"}, "marks=True works only with the default word tokenizer"),
     ({"marks": True, "analyzer": "char"}, "marks=True works only with the default word tokenizer"),
     ({"ends": True, "ngrams": (2, 2), "tokenizer": str.split}, "ends=True"),

@@ -93,7 +93,7 @@ def test_measure_is_the_same_whole_and_in_chunks() -> None:
 
 def test_measure_of_nothing() -> None:
     model = candide.GaussianNB().fit(ROWS, LABELS)
-    with pytest.raises(exceptions.InputError, match="nothing to measure"):
+    with pytest.raises(exceptions.InputError, match="no rows with a positive weight"):
         model.evaluate(iter([]))
     with pytest.raises(exceptions.InputError, match="'middle' in y is unknown"):
         model.evaluate(ROWS[:1], ["middle"])

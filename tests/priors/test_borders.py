@@ -89,7 +89,7 @@ def test_improper_priors_have_no_draws_and_no_evidence(prior: Any) -> None:
 @every("kind", [Beta, Dirichlet, Gamma, NormalInverseGamma, Normal])
 @every("value", [NAN, INF, -INF, [1, NAN], "a", {}, None])
 def test_parameters_are_numbers(kind: type, value: Any) -> None:
-    with pytest.raises(ParameterError, match=rf"of {kind.__name__} is {re.escape(repr(value))}; it must be"):
+    with pytest.raises(ParameterError, match=rf"of {kind.__name__} is {re.escape(repr(value))}; expected"):
         kind(value)
 
 
@@ -105,7 +105,7 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: NormalInverseGamma(0, -1), "strength of NormalInverseGamma is -1"),
         (lambda: NormalInverseGamma(0, 1, -0.6), "shape of NormalInverseGamma is -0.6; expected finite and of at"),
         (lambda: Dirichlet(1.0).mean(), "has no number of outcomes; pass one pseudo-count per outcome"),
-        (lambda: Beta().learn([0, 2]), "values contain 2; each must be 0 or 1"),
+        (lambda: Beta().learn([0, 2]), "values contain 2; expected 0 or 1"),
         (lambda: Dirichlet([1, 1]).learn([0, 2]), "values contain 2; expected positions of outcomes, 0 to 1"),
         (lambda: Dirichlet([1, 1]).learn([0.5]), "values contain 0.5; expected positions of outcomes, 0 to 1"),
         (lambda: Dirichlet([1, 1]).learn([-1]), "values hold -1; expected positions of outcomes, 0 to 1"),

@@ -76,7 +76,7 @@ def test_a_header_alone_for_a_model(command: str, model: Path, tmp_path: Path) -
 @pytest.mark.parametrize("command", ["evaluate", "update", "forget"])
 def test_a_misspelt_label_at_the_command_line(command: str, model: Path, people: Path) -> None:
     told = run(command, model, people, "--label", "pya").err
-    assert "names a column 'pya', but the source has no such column; it has" in told
+    assert "'pya' is not a column of the source; it has" in told
     assert "did you mean 'pay'?" in told
     assert "trained with" not in told  # it was not: that was 'pay'
 

@@ -160,8 +160,8 @@ def test_name_with_signs_of_a_glob(tmp_path: Path) -> None:
 # More than ``short_sample``, and more than the engine reads at once.
 MANY = 2_500
 BAD = {
-    "too-few": ("4,5", r"2 cells, expected 3 are expected \('4,5'\)"),
-    "too-many": ("4,x,6,7", "4 cells, expected 3 are expected"),
+    "too-few": ("4,5", r"found 2 cells, expected 3 \('4,5'\)"),
+    "too-many": ("4,x,6,7", "found 4 cells, expected 3"),
     "type": ("n/a,x,6", r"column 'a' contains 'n/a', where the rows before hold a whole number.*missing=\['n/a'\]"),
     "quote": ('4,"x"y,6', "a quote is not closed, or is followed by other characters"),
 }

@@ -53,7 +53,7 @@ def test_a_folder_without_sub_folders_has_texts_but_no_classes(tmp_path: Path) -
 def test_file_that_is_no_text(tmp_path: Path) -> None:
     root = folder(tmp_path / "mail")
     image = write(root / "ham" / "cat.png", bytes(range(256)) * 10)
-    with pytest.raises(SourceError, match="bytes that are no text"):
+    with pytest.raises(SourceError, match="binary data instead of text"):
         candide.read(root).to_table()
     source = candide.read(root, on_bad_row="skip")
     assert source.to_table().num_rows == 4

@@ -138,7 +138,7 @@ def test_copies_go_with_their_source(tmp_path: Path, monkeypatch: pytest.MonkeyP
             {"encoding": "klingon"}, "encoding is 'klingon', which is not an encoding known to Python", id="encoding"
         ),
         pytest.param({"columns": "text"}, r"columns is the string 'text'; pass a list", id="columns"),
-        pytest.param({"on_bad_row": "ignore"}, "on_bad_row is 'ignore'; allowed are 'error', 'skip'", id="on_bad_row"),
+        pytest.param({"on_bad_row": "ignore"}, "on_bad_row is 'ignore'; expected 'error', 'skip'", id="on_bad_row"),
     ],
 )
 def test_settings_are_checked(tmp_path: Path, settings: dict[str, str], message: str) -> None:

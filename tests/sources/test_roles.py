@@ -95,15 +95,15 @@ def test_only_a_label() -> None:
     [
         (
             {"label": "lable"},
-            "label= names a column 'lable', but the source has no such column; it has 'text', 'label'; did you mean 'label'?",
+            "label='lable' is not a column of the source; it has 'text', 'label'; did you mean 'label'?",
         ),
         (
             {"text": "TEXT"},
-            "text= names a column 'TEXT', but the source has no such column; it has 'text', 'label'; did you mean 'text'?",
+            "text='TEXT' is not a column of the source; it has 'text', 'label'; did you mean 'text'?",
         ),
         (
             {"columns": ["zzz"]},
-            "columns= names a column 'zzz', but the source has no such column; it has 'text', 'label'; pass one of these",
+            "columns='zzz' is not a column of the source; it has 'text', 'label'; pass one of these",
         ),
     ],
 )

@@ -143,8 +143,8 @@ def test_bad_rows_to_a_function(tmp_path: Path) -> None:
     collected: list[candide.sources.BadRow] = []
     candide.read(write(tmp_path / "a.csv", BAD), on_bad_row=collected.append).to_table()
     assert [bad.problem for bad in collected] == [
-        "1 cells, expected 2 are expected",
-        "3 cells, expected 2 are expected",
+        "found 1 cells, expected 2",
+        "found 3 cells, expected 2",
     ]
 
 

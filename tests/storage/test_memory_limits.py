@@ -63,7 +63,7 @@ def listing(entry: dict[str, Any]) -> str:
             {"sparse": ["a", "b", "c"], "dtype": "I64", "shape": [HUGE, HUGE], "columns": []},
             "more rows than lines",
         ),
-        ({"characters": ["a"], "width": HUGE, "rows": ["x"]}, "too wide"),
+        ({"characters": ["a"], "width": HUGE, "rows": ["x"]}, "too many columns"),
         ({"array": "a", "dtype": "F64", "shape": [1], "rows": [[1.0]]}, "its array 'a' is not used"),
     ],
     ids=["rows", "width", "unnamed"],

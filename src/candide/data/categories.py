@@ -262,8 +262,8 @@ def warn_if_all_unseen(column: Column, learned: Array) -> None:
     ...     warnings.simplefilter("always")
     ...     warn_if_all_unseen(column, np.array(["Paris", "Rome"]))
     >>> print(found[0].message)
-    column 'city' contains values such as 3, but was learned with values such as 'Paris', so none of them is known; pass \
-the type that was learned
+    column 'city' contains values such as 3, but was trained with values such as 'Paris', so none of them is a \
+known category; pass values of the type used in training
     """
     assert column.labels is not None
     known = column.values[column.values >= 0]

@@ -174,8 +174,8 @@ def check_columns(trained: Sequence[Any], given: Iterable[Any], absent: str | No
     >>> check_columns(["age", "sex"], ["age", "sexx"], "missing")
     Traceback (most recent call last):
         ...
-    candide.exceptions.InputError: column 'sex' is absent, and 'sexx' is not a column that the model was trained on; \
-did you mean 'sex'? rename 'sexx', or leave it out
+    candide.exceptions.InputError: column 'sex' is missing, and the model was not trained on a column 'sexx'; \
+did you mean 'sex'? rename 'sexx', or drop it
     """
     known = set(given)
     lacking = [name for name in trained if name not in known]

@@ -92,9 +92,9 @@ def convert_cells(name: Any, cells: Cells, column_type: ColumnType) -> Cells:
     >>> convert_cells("age", Factorized(np.array([0, 1]), ["17", "old"]), number)
     Traceback (most recent call last):
         ...
-    candide.exceptions.InputError: column 'age' contains 'old' at row 1, and is a column of numbers (storage type int64); \
-pass numbers, or declare another type and fit again, such as schema={'age': 'category'} (--type age=category in a \
-terminal)
+    candide.exceptions.InputError: column 'age' contains 'old' at row 1, but it is a column of numbers (storage type \
+int64); pass numbers, or declare another type and fit again, for example schema={'age': 'category'} (--type \
+age=category on the command line)
     """
     kind = column_type.kind
     if isinstance(cells, Factorized) and not cells.declared:

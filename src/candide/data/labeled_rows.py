@@ -76,8 +76,8 @@ def labels_like(y: Any, learned: list[Any], known: str, kind: str | None = None)
     >>> labels_like(["spam"], [0, 1], "the classes are 0, 1")
     Traceback (most recent call last):
         ...
-    candide.exceptions.InputError: y contains 'spam' at row 0, and the classes are 0, 1; labels of different types have \
-no order; pass labels of that type
+    candide.exceptions.InputError: y contains 'spam' at row 0, but the classes are 0, 1; labels of different types \
+cannot be sorted; pass labels of the same type
     """
     from .column_types import label_kind, like_labels
     from .factorize import factorize
@@ -94,7 +94,7 @@ no order; pass labels of that type
         odd = converted.index(None)
         row = int((codes == odd).argmax())
         raise InputError(
-            f"y contains {labels[odd]!r} at row {row}, and {known}; labels of different types cannot be sorted; pass "
+            f"y contains {labels[odd]!r} at row {row}, but {known}; labels of different types cannot be sorted; pass "
             "labels of the same type"
         )
     return as_array(converted, "y")[codes]

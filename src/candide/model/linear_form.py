@@ -173,8 +173,8 @@ _NOT_LINEAR: dict[type[Term], tuple[str, str]] = {
     ),
     LogGamma: (
         (
-            "estimate='predictive' models every count by a negative binomial distribution, whose log probability is not "
-            "linear in the count"
+            "estimate='predictive' models every count by a negative binomial, whose log probability is not linear in "
+            "the count"
         ),
         "choose estimate='mean'",
     ),

@@ -145,8 +145,8 @@ def _duplicate_warnings(what: str, found: Duplicates, first: tuple[str, ...]) ->
         yield ModelWarning(
             "labels",
             (
-                f"{found.n_contradicting:,} {rows} with different labels, among {found.n_rows:,} {what} checked: no model "
-                "can predict all of them correctly; the first ones"
+                f"{found.n_contradicting:,} {rows} with different labels, among {found.n_rows:,} {what} checked, so "
+                "no model can predict all of them correctly; the first ones"
             ),
             first,
         )

@@ -127,7 +127,7 @@ def test_an_empty_column() -> None:
         ("student", {"width": 1}, "'student' has no option 'width'; it has none"),
         ("lognormal", {}, "column 'age' goes down to -1, and 'lognormal' needs positive numbers 0"),
         ("poisson", {}, "column 'age' goes down to -1, and 'poisson' needs non-negative integers 0 on"),
-        ("bernoulli", {}, "column 'age' contains 4 different values, and 'bernoulli' allows only two"),
+        ("bernoulli", {}, "column 'age' contains 4 distinct values, but 'bernoulli' allows only two"),
     ],
 )
 def test_refusals(family: str, options: dict[str, Any], message: str) -> None:
