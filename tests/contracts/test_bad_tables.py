@@ -180,12 +180,12 @@ def test_mixed_types() -> None:
     # Among texts, numbers are texts: 1, 1.0 and "1" are one value.
     one, real, text = model.predict_proba({"cell": [1, 1.0, "1"]})
     assert one.tolist() == real.tolist() == text.tolist()
-    refused(lambda: model.predict({"cell": ["a", dt.date(2020, 1, 1)]}), "at row 1, and is a column of categories")
+    refused(lambda: model.predict({"cell": ["a", dt.date(2020, 1, 1)]}), "at row 1, but it is a column of categories")
 
 
 def test_texts_in_a_column_of_numbers() -> None:
     refused(lambda: fit(X.assign(size=["n/a", *X["size"][1:]])), "column 'size'", "1 text value", "'n/a' at row 0")
-    words = "column 'size' contains 'old' at row 3, and is a column of numbers"
+    words = "column 'size' contains 'old' at row 3, but it is a column of numbers"
     odd = X.assign(size=[*X["size"][:3], "old", *X["size"][4:]])
     for call in (lambda: fit().predict(odd), lambda: fit().partial_fit(odd, Y), lambda: fit().forget(odd, Y)):
         refused(call, words, "schema={'size': 'category'}")
@@ -194,7 +194,7 @@ def test_texts_in_a_column_of_numbers() -> None:
 
 
 def test_numbers_in_a_column_of_categories() -> None:
-    words = "column 'word' contains 3.5 at row 0, and is a column of categories such as 'a'"
+    words = "column 'word' contains 3.5 at row 0, but it is a column of categories such as 'a'"
     refused(lambda: fit().predict_proba(X.assign(word=3.5)), words, "pass texts")
 
 

@@ -46,8 +46,8 @@ SHAPES = {
     "one dimension": (X[:, 0], ["got 1D array", "2D array", "X.reshape(-1, 1)"]),
     "three dimensions": (X[None], ["got 3D array", "2D array", "Reshape your data"]),
     "a number": (3.0, ["got scalar array", "2D array", "Reshape your data"]),
-    "nothing": (None, ["got None", "2D array", "pass rows"]),
-    "a text": ("abc", ["got 'abc'", "2D array", "pass rows"]),
+    "nothing": (None, ["got None", "2D array", "rows × columns"]),
+    "a text": ("abc", ["got 'abc'", "2D array", "rows × columns"]),
     "no rows": (X[:0], ["0 sample(s)", "minimum of 1", "pass"]),
     "no columns": (X[:, :0], ["0 feature(s)", "minimum of 1", "pass"]),
     "an empty frame": (pd.DataFrame(X[:, :0]), ["0 feature(s)", "minimum of 1", "pass"]),
@@ -102,7 +102,7 @@ def test_dates(name: str, make: Callable[[np.ndarray], Any]) -> None:
 @every("make", [np.asarray, csr_array, pd.DataFrame, POLARS])
 def test_negative_counts(name: str, make: Callable[[np.ndarray], Any]) -> None:
     column = "column 'column_1'" if make is POLARS else "column 1"
-    said = "Negative values", name, f"{column} is -3 at row 2", "counts are 0 or more", "alternate_sign=False"
+    said = "Negative values", name, f"{column} is -3 at row 2", "expected counts of 0 or more", "alternate_sign=False"
     refused(lambda: getattr(candide, name)().fit(make(with_cell(-3.0)), y), *said)
 
 
@@ -148,7 +148,10 @@ LABELS = {
     "mixed": ([0, "a", 0, "a"], ["0, 'a'", "different types", "same type"]),
     "mixed objects": (np.array([0, "a", 0, "a"], dtype=object), ["0, 'a'", "different types", "same type"]),
     "ragged": ([[0], [1, 2], [0], [1]], ["y is not an array", "inhomogeneous", "same length"]),
-    "unhashable": (np.array([[0], [1, 2], [0], [1]], dtype=object), ["a list", "numbers, strings or booleans", "use"]),
+    "unhashable": (
+        np.array([[0], [1, 2], [0], [1]], dtype=object),
+        ["of type list", "numbers, strings or booleans", "use"],
+    ),
     "complex": (np.array([0, 1j, 0, 1]), ["complex", "not supported", "pass labels"]),
 }
 
@@ -182,7 +185,7 @@ WEIGHTS = {
     "infinite": ([1, 1, 1, INF], ["inf at row 3", "negative, NaN or infinite", "use 0"]),
     "zeros": (
         [0, 0, 0, 0],
-        ["all sample weights are zero", "expected at least one positive weight", "pass a positive weight for 0"],
+        ["all sample weights are zero", "expected at least one positive weight", "pass a positive weight"],
     ),
     "texts": (list("abcd"), ["not numeric", "finite", "non-negative"]),
     "two dimensions": (np.ones((4, 2)), ["2D array", "1D array or scalar", "pass one weight per row"]),

@@ -37,7 +37,9 @@ def test_infinity_is_found_in_its_row(name: str, method: str, make: Any) -> None
 @every("name", ["MultinomialNB", "ComplementNB", "PoissonNB"])
 def test_negative_counts_are_refused_at_predict(name: str, method: str, make: Any) -> None:
     model = getattr(candide, name)().fit([[0, 1, 2], [3, 4, 5]], [0, 1])
-    with pytest.raises(InputError, match=rf"Negative values .* column 1 is -2 at row {FAR}; counts are 0 or more"):
+    with pytest.raises(
+        InputError, match=rf"Negative values .* column 1 is -2 at row {FAR}; expected counts of 0 or more"
+    ):
         getattr(model, method)(make(rows_with(-2.0)))
 
 

@@ -134,12 +134,12 @@ CONVERTED = {
     "texts as dates": (pd.to_datetime(["2024-02-29", "2024-03-01"]), ["2024-02-29", "2024-03-01T00:00:00Z"]),
 }
 REFUSED = {
-    "a word": ([1.5, 2, 3], ["1.5", "old", "3"], "'old' at row 1, and is a column of numbers"),
-    "an identifier": ([1, 2, 3], ["001", "2", "3"], "'001' at row 0, and is a column of numbers"),
-    "a count": ([True, False, True], [0, 1, 2], "2 at row 2, and is a column of booleans"),
-    "yes": ([True, False], ["yes", "no"], "'yes' at row 0, and is a column of booleans"),
-    "an integer for a code": (["007", "012"], [7, 12], "7 at row 0, and is a column of categories such as '007'"),
-    "a number for a name": (["red", "blue"], [1, 2], "1 at row 0, and is a column of categories such as 'blue'"),
+    "a word": ([1.5, 2, 3], ["1.5", "old", "3"], "'old' at row 1, but it is a column of numbers"),
+    "an identifier": ([1, 2, 3], ["001", "2", "3"], "'001' at row 0, but it is a column of numbers"),
+    "a count": ([True, False, True], [0, 1, 2], "2 at row 2, but it is a column of booleans"),
+    "yes": ([True, False], ["yes", "no"], "'yes' at row 0, but it is a column of booleans"),
+    "an integer for a code": (["007", "012"], [7, 12], "7 at row 0, but it is a column of categories such as '007'"),
+    "a number for a name": (["red", "blue"], [1, 2], "1 at row 0, but it is a column of categories such as 'blue'"),
     "a date for a number": ([1, 2], pd.to_datetime(["2024-02-29", "2024-03-01"]), "and is a column of numbers"),
     "a number for a date": (pd.to_datetime(["2024-02-29", "2024-03-01"]), [19782, 19783], "is a column of dates"),
 }
@@ -169,7 +169,9 @@ def test_first_values_that_come_late() -> None:
     """They decide the type of a column; those of another type in the same rows are refused."""
     chunks = [({"c": [None, None]}, [0, 1]), ({"c": ["1", "2"]}, [0, 1]), ({"c": [1, 2]}, [0, 1])]
     assert NaiveBayes(**PLAIN).fit(iter(chunks[:2])).schema_["kind"].tolist()[0] == "category"
-    with pytest.raises(InputError, match=r"held categories and now contains numbers.*schema=\{'c': 'category'\}"):
+    with pytest.raises(
+        InputError, match=r"contained categories in training and now contains numbers.*schema=\{'c': 'category'\}"
+    ):
         NaiveBayes(**PLAIN).fit(iter(chunks))
     model = NaiveBayes(schema={"c": "category"}, **PLAIN).fit(iter(chunks))
     assert model.model_.state.statistics.categories.labels[0].tolist() == ["1", "2"]

@@ -170,7 +170,7 @@ def test_merging_what_cannot_be_added(name: str) -> None:
             model.merge(stranger)
     with pytest.raises(ValueError, match="not fitted"):
         model.merge(kind())
-    with pytest.raises(CandideError, match="labels of different types"):
+    with pytest.raises(CandideError, match="labels have different types"):
         model.merge(kind().fit(X, y.astype(str)))
     unchanged.check()
 

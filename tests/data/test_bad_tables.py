@@ -70,7 +70,7 @@ def test_columns_of_lists_and_records() -> None:
 
 def test_cells_without_an_order() -> None:
     refused(
-        {"c": np.array([Colour.RED, Colour.BLUE], dtype=object)}, "column 'c' contains cells of type Colour", "sorted"
+        {"c": np.array([Colour.RED, Colour.BLUE], dtype=object)}, "column 'c' contains values of type Colour", "sorted"
     )
 
 

@@ -80,7 +80,7 @@ def test_all_missing() -> None:
 @every(
     "source,message",
     [
-        ("one text", "are one str; pass a list"),
+        ("one text", "a single str; expected a list"),
         (b"one text", "are one bytes"),
         (["a", b"b"], r"row 1 of the texts is a bytes \(b'b'\).*decode"),
         (["a", None, 3], "row 2 of the texts is a int"),
@@ -138,7 +138,7 @@ def test_vocabularies(tmp_path: Any) -> None:
     """From a list or a file."""
     (tmp_path / "words.txt").write_text("spam\nhäm\n", "utf-8")
     assert read_vocabulary(tmp_path / "words.txt").tokens() == read_vocabulary(["spam", "häm"]).tokens()
-    with pytest.raises(ParameterError, match="holds 'a' twice"):
+    with pytest.raises(ParameterError, match="contains 'a' twice"):
         read_vocabulary(["a", "b", "a"])
     with pytest.raises(ParameterError, match="the vocabulary is a set"):
         read_vocabulary({"a", "b"})

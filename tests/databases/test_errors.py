@@ -28,7 +28,7 @@ TABLE = pa.table({"x": [1.0, None, 2.0], "word": ["a", "b", "c"], "w": [1.0, -1.
             "t",
             {"label": "z"},
             InputError,
-            "label='z' is not a column of the source; it has 'x', 'word', 'w', 'y'",
+            "label= refers to 'z', but the source has no such column; it has 'x', 'word', 'w', 'y'",
         ),
         ("t", {"columns": ["X"]}, InputError, "did you mean 'x'"),
         ("t", {"columns": "x"}, ParameterError, r"expected a list of names: columns=\['x'\]"),
@@ -39,7 +39,7 @@ TABLE = pa.table({"x": [1.0, None, 2.0], "word": ["a", "b", "c"], "w": [1.0, -1.
         ("SELECT y FROM t", {}, InputError, "'y' is the only column"),
         ("SELECT x, y, 0.0 AS w FROM t", {"weight": "w"}, InputError, "no rows with a label and a positive weight"),
         ("SELECT * FROM t WHERE x > 9", {}, InputError, "no rows with a label and a positive weight"),
-        ("t", {"columns": ["word"]}, InputError, "holds 2 text values"),
+        ("t", {"columns": ["word"]}, InputError, "contains 2 text values"),
         ("", {}, ParameterError, "query is empty"),
         (None, {}, ParameterError, "query is empty"),
         (TABLE, {}, InputError, "pass data frames in memory to fit"),
@@ -73,7 +73,7 @@ def test_two_columns_of_one_name(put_server: Put) -> None:
 
 
 def test_texts_need_one_column(put_duck: Put) -> None:
-    with pytest.raises(InputError, match="TextNB learns from one column of texts, and the source has x, word"):
+    with pytest.raises(InputError, match="TextNB needs a single text column, but the source has x, word"):
         fit_sql(TextNB(), put_duck(TABLE), "SELECT x, word, y FROM t", label="y")
 
 

@@ -72,7 +72,9 @@ def test_a_prior_that_is_fitted_and_not_fitted(given: Any) -> None:
 
 def test_a_prior_by_label_follows_the_classes() -> None:
     model = made("BernoulliNB", {"ant": 0.2, "bee": 0.8})
-    with pytest.raises(ParameterError, match=r"names \['ant', 'bee'\]; expected the classes 'ant', 'bee', 'cat'"):
+    with pytest.raises(
+        ParameterError, match=r"has the keys \['ant', 'bee'\]; expected the classes 'ant', 'bee', 'cat'"
+    ):
         model.fit(X, y)
     model.fit(X[y != "cat"], y[y != "cat"])
     assert model.class_prior_.tolist() == [0.2, 0.8]
@@ -170,12 +172,12 @@ def test_a_changed_model_meets_no_new_class(calibrate: str | None) -> None:
 @every(
     "other, said",
     [
-        ("smoothed", "class_prior is 'smoothed'; give"),
+        ("smoothed", "class_prior is 'smoothed'; expected"),
         ("even", "class_prior is 'even'; give"),
         ([0.5, 0.5], "Number of priors must match number of classes"),
         ([0.5, 0.5, 0.5], "sum of the priors should be 1"),
         ([1.5, -0.25, -0.25], "non-negative"),
-        ({"ant": 0.5, "bee": 0.5}, r"names \['ant', 'bee'\]; expected the classes \['ant', 'bee', 'cat'\]"),
+        ({"ant": 0.5, "bee": 0.5}, r"has the keys \['ant', 'bee'\]; expected the classes \['ant', 'bee', 'cat'\]"),
         (None, "class_prior is None; give"),
     ],
 )
@@ -188,7 +190,7 @@ def test_changes_refused(calibrate: Any, other: Any, said: str) -> None:
 def test_complement_scores_have_no_prior_to_change() -> None:
     model = candide.ComplementNB().fit(X, y)
     for change in (lambda: model.with_class_prior(OTHER), lambda: model.adapt_class_prior(X)):
-        with pytest.raises(ParameterError, match=r"scores of ComplementNB hold no class prior.*calibrate="):
+        with pytest.raises(ParameterError, match=r"scores of ComplementNB do not include a class prior.*calibrate="):
             change()
 
 

@@ -103,7 +103,7 @@ def test_no_evidence_without_a_prior(name: str, settings: dict[str, Any]) -> Non
         lambda: diagnostics.log_marginal_likelihood(model, per_column=True),
     ):
         with pytest.raises(
-            ParameterError, match=r"needs a proper prior (one that integrates to 1.*choose estimate='mean'"
+            ParameterError, match=r"needs a proper prior \(one that integrates to 1.*choose estimate='mean'"
         ):
             verb()
 

@@ -188,7 +188,7 @@ def no_longer_readable() -> Iterator[tuple[Any, Any]]:
 
 ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
     "nothing": (MultinomialNB(), lambda: iter([]), InputError, "found no chunks"),
-    "no tuple": (MultinomialNB(), lambda: iter([COUNTS]), InputError, "chunk 0 is a ndarray; .* a tuple"),
+    "no tuple": (MultinomialNB(), lambda: iter([COUNTS]), InputError, "chunk 0 is a ndarray; .* such tuples"),
     "too many parts": (MultinomialNB(), lambda: iter([(1, 2, 3, 4, 5)]), InputError, "chunk 0 is a tuple of 5"),
     "no rows": (TextNB(), lambda: iter([(TEXTS, LABELS), ([], [])]), InputError, "chunk 1: found no texts"),
     "no label": (TextNB(), lambda: iter([(["a"], [None])]), InputError, "contains NaN .* none of the"),

@@ -78,7 +78,7 @@ def test_buckets_have_numbers() -> None:
 @every(
     "model,why",
     [
-        (GaussianNB(), "quadratic; give them one with variance='shared', or call as_linear"),
+        (GaussianNB(), "quadratic; choose variance='shared', or call as_linear"),
         (GaussianNB(estimate="predictive"), "Student's t"),
         (MultinomialNB(estimate="predictive"), "count less"),
         (PoissonNB(estimate="predictive"), "negative binomial"),
@@ -155,7 +155,7 @@ def test_many_classes_and_columns_stay_sparse_inside() -> None:
         assert_exact(model, X[:20])
         by_hand = X[:20] @ form.weights.T + form.bias
         np.testing.assert_allclose(log_softmax(by_hand), model.predict_log_proba(X[:20]), rtol=1e-9, atol=1e-9)
-        assert repr(form) == "200 classes, 3000 inputs; table() for their weights"
+        assert repr(form) == "200 classes, 3000 inputs; see table() for their weights"
 
 
 def test_given_parameters() -> None:

@@ -273,7 +273,7 @@ def test_errors_name_the_model() -> None:
         (GaussianNB(), {}, "expected a list of estimators"),
         ([GaussianNB], {}, "estimators of candide as values"),
         ({1: GaussianNB()}, {}, "expected strings as names"),
-        ([GaussianNB()], {"method": "loo"}, "must be one of leave_one_out, folds"),
+        ([GaussianNB()], {"method": "loo"}, "expected one of leave_one_out, folds"),
         ([GaussianNB()], {"n_folds": 3}, "require method='folds'"),
         ([GaussianNB()], {"groups": y}, "require method='folds'"),
         ([GaussianNB()], {"method": "folds", "n_folds": 1}, "n_folds is 1"),

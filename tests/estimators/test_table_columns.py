@@ -54,7 +54,7 @@ class TestPrecedence:
         assert families(asked) == families(dict(reversed(asked.items())))
 
     def test_equals_are_refused(self) -> None:
-        refused({"age": "kernel", ("age", "km"): "bins"}, "column 'age' matches two keys of columns 'age' and by")
+        refused({"age": "kernel", ("age", "km"): "bins"}, "column 'age' matches two keys of columns, 'age' and")
 
     def test_a_block_goes_without_those_that_are_named(self) -> None:
         model = fitted({"numbers": "multivariate_normal", "visits": "poisson"}, NUMBERS)
@@ -127,7 +127,10 @@ class TestOptions:
     def test_of_blocks(self) -> None:
         block = ("age", "km")
         refused({block: ("multivariate_normal", {"alpha": 1})}, "the block with 'age'", "it has prior, estimate, var_")
-        refused({block: ("multinomial", {"prior": 1.0})}, "prior of 'multinomial' is 1.0; expected a Dirichlet")
+        refused(
+            {block: ("multinomial", {"prior": 1.0})},
+            "prior of 'multinomial' is 1.0; expected a candide.priors.Dirichlet",
+        )
         refused({block: ("multinomial", {"estimate": "best"})}, "estimate of 'multinomial' is 'best'")
         refused(
             {"age": "multinomial"}, "columns assigns 'multinomial' to the single column 'age'; it needs at least two"
@@ -151,7 +154,7 @@ class TestMalformed:
         refused({"categories": "gausian"}, "columns contains 'gausian'", X=NUMBERS)
 
     def test_keys(self) -> None:
-        refused([({"age"}, "bins")], "columns has the key {'age'}, a set; a key is a name, a tuple of names")
+        refused([({"age"}, "bins")], "columns has the key {'age'}, a set; expected a name, a tuple of names")
 
     def test_pairs(self) -> None:
         assert families([(["age", "km"], "kernel"), ["visits", "poisson"]])["km"] == "kernel"
@@ -167,12 +170,12 @@ class TestDataThatAFamilyCannotHave:
     @every(
         "family,column,words",
         [
-            ("lognormal", [-0.5, 1.0], "column 'x' goes down to -0.5, and 'lognormal' needs positive numbers 0"),
-            ("poisson", [-1, 1], "column 'x' goes down to -1, and 'poisson' needs non-negative integers 0 on"),
+            ("lognormal", [-0.5, 1.0], "column 'x' has a minimum of -0.5, but 'lognormal' needs positive numbers"),
+            ("poisson", [-1, 1], "column 'x' has a minimum of -1, but 'poisson' needs non-negative integers"),
             (
                 "poisson",
                 [0.5, 1.0],
-                "column 'x' contains decimals (near 0.5), and 'poisson' needs non-negative integers 0",
+                "column 'x' contains decimals (near 0.5), and 'poisson' needs non-negative integers",
             ),
             (
                 "power",

@@ -54,7 +54,7 @@ def test_rows_are_counted_whatever_they_weigh(weight: float) -> None:
     assert remark(np.arange(N), labels, np.full(N, weight)) == "an identifier: the rows are numbered"
     names = np.array([f"n{i}" for i in np.random.default_rng(0).integers(0, N // 2, N)])
     assert remark(names, labels, np.full(N, weight)) == ""
-    assert "own" in remark(np.array([f"n{i}" for i in range(N)]), labels, np.full(N, weight))
+    assert "unique" in remark(np.array([f"n{i}" for i in range(N)]), labels, np.full(N, weight))
 
 
 def test_a_numbering_that_tells_the_class_is_remarked() -> None:

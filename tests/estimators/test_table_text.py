@@ -306,7 +306,7 @@ def test_what_is_no_text_is_refused() -> None:
         NaiveBayes(columns={"note": ("text", {"alpha": 1.0})}).fit(X, Y)
     with pytest.raises(InputError, match="'note' is missing at row"):
         fit(X, Y, missing="error")
-    with pytest.raises(InputError, match="'note' contains texts, and stands in a block"):
+    with pytest.raises(InputError, match="'note' contains texts, but is part of a block"):
         NaiveBayes(columns={("size", "note"): "multivariate_normal"}).fit(X, Y)
 
 
@@ -314,7 +314,7 @@ def test_texts_and_categories_are_not_one_column() -> None:
     texts, names = NaiveBayes().fit(X, Y), NaiveBayes().fit(X[:15], Y[:15])
     with pytest.raises(MergeError, match=r"type in the first fit: schema=\{'note': 'text'\}"):
         texts.merge(names)
-    with pytest.raises(ParameterError, match="is counted"):
+    with pytest.raises(ParameterError, match="restore the old value"):
         names.set_params(columns=NAMED).partial_fit(X, Y)
 
 

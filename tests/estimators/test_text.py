@@ -223,7 +223,7 @@ def test_odd_texts(how: dict[str, Any]) -> None:
 @every(
     "texts,message",
     [
-        ("one text", "one str"),
+        ("one text", "single str"),
         (b"bytes", "one bytes"),
         ([b"bytes", "text"], "row 0 .* bytes"),
         (["text", 7], "row 1 .* int"),
@@ -391,7 +391,7 @@ def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
         ({"buckets": 31}, "buckets is 31"),
         ({"pattern": "("}, "not a regular expression"),
         ({"pattern": 5}, "not a regular expression"),
-        ({"pattern": "(a)(b)"}, "with 2 groups"),
+        ({"pattern": "(a)(b)"}, "with 2 capturing groups"),
         ({"tokenizer": 5}, "tokenizer is 5"),
         ({"tokenizer": lambda _: None}, "tokenizer gave None"),
         ({"tokenizer": lambda _: [1]}, r"tokenizer returned \[1\]"),

@@ -115,8 +115,8 @@ def test_all_that_a_pruned_model_learned_can_be_forgotten(how: dict[str, Any]) -
 @every(
     "arguments,message",
     [
-        ({}, "pass one"),
-        ({"max_tokens": 3, "max_bytes": 3}, "pass one"),
+        ({}, "exactly one"),
+        ({"max_tokens": 3, "max_bytes": 3}, "exactly one"),
         ({"max_tokens": 0}, "max_tokens is 0"),
         ({"max_bytes": 1.5}, "max_bytes is 1.5"),
     ],

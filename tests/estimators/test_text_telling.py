@@ -74,7 +74,7 @@ def test_names_equal_those_of_a_model_that_keeps_them() -> None:
 def test_one_class_no_tokens_and_strange_looks() -> None:
     assert TextNB("multinomial").fit(TEXTS[:3], LABELS[:3]).top_features().n_rows == 0
     assert TextNB().fit(["", "...", ""], ["a", "b", "b"]).top_features().n_rows >= 0
-    with pytest.raises(ParameterError, match="feature_set is 'verbs'; this model has 'words'"):
+    with pytest.raises(ParameterError, match="feature_set is 'verbs'; expected one of 'words'"):
         TextNB().fit(TEXTS, LABELS).top_features(feature_set="verbs")
     with pytest.raises(ParameterError, match="n is 0"):
         TextNB().fit(TEXTS, LABELS).top_features(0)

@@ -30,7 +30,9 @@ def model() -> NaiveBayes:
 
 
 def test_numbers_where_texts_were_learned(model: NaiveBayes) -> None:
-    with pytest.raises(InputError, match="'city' contains 3 at row 0, and is a column of categories such as 'Paris'"):
+    with pytest.raises(
+        InputError, match="'city' contains 3 at row 0, but it is a column of categories such as 'Paris'"
+    ):
         model.predict(X.head(1).assign(city=3))
 
 

@@ -241,7 +241,7 @@ def test_what_has_no_place_there_is_refused(model: Any, rows: Any, found: str) -
 def test_what_is_no_fitted_naive_bayes_is_refused() -> None:
     with pytest.raises(InputError, match="MultinomialNB or ComplementNB of sklearn"):
         candide.from_sklearn(candide.GaussianNB().fit(X, Y))
-    with pytest.raises(InputError, match="from_sklearn was given a builtins"):
+    with pytest.raises(InputError, match="from_sklearn got a builtins"):
         candide.from_sklearn(3)
     with pytest.raises(NotFittedError):
         candide.from_sklearn(theirs.GaussianNB())

@@ -52,7 +52,7 @@ def test_a_tokenizer_must_give_words(answer):
     ({"tokenizer": "split"}, "expected a function"),
     ({"pattern": "("}, "not a regular expression"),
     ({"pattern": 3}, "not a regular expression"),
-    ({"pattern": "(a)(b)"}, "with 2 groups"),
+    ({"pattern": "(a)(b)"}, "with 2 capturing groups"),
     ({"analyzer": "char", "pattern": "a"}, "apply only to analyzer='word'"),
     ({"analyzer": "place", "stop_words": frozenset({"a"})}, "apply only to analyzer='word'"),
     ({"marks": True, "pattern": "a"}, "marks=True works only with the default word tokenizer"),

@@ -125,7 +125,7 @@ def test_a_nomogram_shows_the_columns_asked_for() -> None:
             "no column has a finite contribution that distinguishes",
         ),
         (lambda: GaussianNB().fit(np.ones((2, 1)), ["a", "a"]), {}, "has only 'a'"),
-        (lambda: text_model(2), {}, "no columns"),
+        (lambda: text_model(2), {}, "instead of columns"),
         (lambda: GaussianNB().fit(*numbers(2)), {"columns": ["none"]}, "'none' is not a column"),
     ],
 )
@@ -185,7 +185,7 @@ def test_what_has_no_density() -> None:
     X, y = counts()
     with pytest.raises(ParameterError, match="have no densities of their own"):
         plot.densities(MultinomialNB().fit(X, y), 0)
-    with pytest.raises(ParameterError, match="'nonsense' is not a family"):
+    with pytest.raises(ParameterError, match="'nonsense' is not a column family"):
         plot.densities(GaussianNB().fit(X, y), 0, families=["nonsense"])
     holes = NaiveBayes().fit({"a": X[:, 0], "b": np.full(len(y), np.nan), "c": np.ones(len(y)), "y": y}, y="y")
     with pytest.raises(InputError, match="only missing values"):
@@ -250,7 +250,7 @@ def test_models_that_keep_nothing_to_be_judged_by(name: str) -> None:
         picture(model, y=[1])
     with pytest.raises(NotFittedError):
         picture(candide.GaussianNB())
-    with pytest.raises(ParameterError, match="this is a dict"):
+    with pytest.raises(ParameterError, match="got a dict"):
         picture({})
 
 
@@ -324,7 +324,7 @@ def test_a_waterfall_takes_a_row() -> None:
     assert plot.waterfall(words, "win cash").numbers == plot.waterfall(words.explain(["win cash"])[0]).numbers
     with pytest.raises(InputError, match="no column 'b'"):
         plot.waterfall(model, {"a": 1.0})
-    with pytest.raises(ParameterError, match="2 are given"):
+    with pytest.raises(ParameterError, match="got 2 rows"):
         plot.waterfall(model, frame[:2])
     with pytest.raises(ParameterError, match=r"waterfall\(model, row\)"):
         plot.waterfall(model)

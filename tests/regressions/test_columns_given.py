@@ -99,9 +99,7 @@ def test_absent_on_every_command_that_reads_a_table(command: str, model: Path, t
 def test_a_misspelt_column_of_a_table_is_never_taken_for_an_absent_one(model: Path) -> None:
     misspelt = PEOPLE.rename(columns={"sex": "sexx"}).drop(columns="pay")
     for absent in ("error", "missing"):
-        with pytest.raises(
-            InputError, match="'sexx' is not a column that the model was trained on; did you mean 'sex'"
-        ):
+        with pytest.raises(InputError, match="not trained on a column 'sexx'; did you mean 'sex'"):
             candide.load(model).set_params(absent=absent).predict(misspelt)
         ran = run("predict", model, rows(model, misspelt), "--absent", absent)
         assert ran.code == 1
@@ -131,7 +129,9 @@ def test_a_category_never_seen_is_noted(model: Path) -> None:
     ran = done("classify", model, '{"age": 40, "sex": "Femal"}', '{"sex": "Femal"}')
     assert ran.err.count("note: column 'sex' contains 'Femal', which does not occur in the training rows") == 1
     assert done("classify", model, '{"sex": "Femal"}', "--quiet").err == ""
-    assert "holds 'Femal', which does not occur in the training rows" in done("explain", model, '{"sex": "Femal"}').err
+    assert (
+        "contains 'Femal', which does not occur in the training rows" in done("explain", model, '{"sex": "Femal"}').err
+    )
     some = PEOPLE.assign(sex=["Femal", "Femal", *PEOPLE["sex"][2:]])
     for command in ("predict", "evaluate"):
         ran = done(command, model, rows(model, some))

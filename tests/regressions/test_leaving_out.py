@@ -144,10 +144,10 @@ def test_few_rows_make_few_folds() -> None:
     ("n_rows", "asked", "said"),
     [
         (3, {"groups": [0, 1, 1], "n_folds": 2}, "n_folds is 2, but with groups every group is a fold"),
-        (3, {"groups": ["a", None, "a"]}, r"types \(NoneType, str\); give"),
+        (3, {"groups": ["a", None, "a"]}, r"types \(NoneType, str\), which cannot be sorted"),
         (3, {"groups": [0, 1]}, "one group per row"),
         (3, {"n_folds": 4}, "from 2 to the number of rows, 3"),
-        (1, {}, "at least 2 rows"),
+        (1, {}, "expected at least 2"),
     ],
 )
 def test_folds_that_cannot_be(n_rows: int, asked: dict[str, Any], said: str) -> None:

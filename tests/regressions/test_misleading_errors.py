@@ -69,14 +69,14 @@ def test_a_header_alone_for_a_model(command: str, model: Path, tmp_path: Path) -
     path = tmp_path / "header.csv"
     path.write_text("age,job,pay\n")
     told = run(command, model, path).err
-    assert "the columns age, job, pay and no rows" in told
+    assert "the columns age, job, pay, but no rows" in told
     assert "has a label" not in told
 
 
 @pytest.mark.parametrize("command", ["evaluate", "update", "forget"])
 def test_a_misspelt_label_at_the_command_line(command: str, model: Path, people: Path) -> None:
     told = run(command, model, people, "--label", "pya").err
-    assert "'pya' is not a column of the source; it has" in told
+    assert "refers to 'pya', but the source has no such column; it has" in told
     assert "did you mean 'pay'?" in told
     assert "trained with" not in told  # it was not: that was 'pay'
 

@@ -55,7 +55,7 @@ def test_rows_without_names(nameless: Path) -> None:
     """The message was "Expected 2D array, got scalar array instead"."""
     refused = run("classify", nameless, '{"x": 1}')
     assert refused.code == 1
-    assert "without column names; pass a list of 2 cells, such as [1, 2]" in refused.err
+    assert "trained without them; pass a list of 2 cells, such as [1, 2]" in refused.err
     assert "has 1 cells; this model needs a list of 2 cells" in run("classify", nameless, "[1]").err
     answered = done("classify", nameless, "[1, 5]", "{}", "[9, 2]").out.splitlines()
     assert [line.split("\t")[0] for line in answered] == ["low", "high", "high"]

@@ -56,7 +56,9 @@ def test_what_may_be_wrong(request: pytest.FixtureRequest, kind: str) -> None:
     path = request.getfixturevalue("sqlite" if kind == "sqlite" else "duck")
     with pytest.raises(SourceError, match=r"there is no file '.*2'; did you mean"):
         candide.read(f"{kind}:{path}2")
-    with pytest.raises(SourceError, match=r"the query 'SELECT \* FROM \"males\"' failed.*; check the names"):
+    with pytest.raises(
+        SourceError, match=r"the query 'SELECT \* FROM \"males\"' failed.*; check the table and column names"
+    ):
         candide.read(f"{kind}:{path}?table=males")
     with pytest.raises(SourceError, match="SELECT nothing"):
         candide.read(f"{kind}:{path}", sql="SELECT nothing FROM mail")
@@ -65,7 +67,7 @@ def test_what_may_be_wrong(request: pytest.FixtureRequest, kind: str) -> None:
 def test_several_tables(sqlite: Path) -> None:
     with closing(sqlite3.connect(sqlite)) as connection, connection:
         connection.execute("CREATE TABLE orders (x)")
-    with pytest.raises(SourceError, match=r"has 2 tables \(mail, orders\); say which one, as in \?table=mail"):
+    with pytest.raises(SourceError, match=r"has 2 tables \(mail, orders\); choose one by appending \?table=mail"):
         candide.read(f"sqlite:{sqlite}")
 
 

@@ -58,7 +58,7 @@ def test_empty_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.csv", "a.xyz", "a.jsonl"])
 def test_garbage(tmp_path: Path, name: str) -> None:
-    with pytest.raises(SourceError, match="holds bytes that are no text and none of the formats csv, jsonl"):
+    with pytest.raises(SourceError, match="is neither text nor one of the formats csv, jsonl"):
         candide.read(write(tmp_path / name, bytes(range(256)) * 20))
 
 
@@ -133,11 +133,11 @@ def test_copies_go_with_their_source(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        pytest.param({"format": "xls"}, "format is 'xls'; allowed are csv, jsonl", id="format"),
+        pytest.param({"format": "xls"}, "format is 'xls'; expected one of csv, jsonl", id="format"),
         pytest.param(
             {"encoding": "klingon"}, "encoding is 'klingon', which is not an encoding known to Python", id="encoding"
         ),
-        pytest.param({"columns": "text"}, r"columns is the string 'text'; pass a list", id="columns"),
+        pytest.param({"columns": "text"}, r"columns is the string 'text'; expected a list", id="columns"),
         pytest.param({"on_bad_row": "ignore"}, "on_bad_row is 'ignore'; expected 'error', 'skip'", id="on_bad_row"),
     ],
 )

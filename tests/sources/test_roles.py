@@ -79,9 +79,7 @@ def test_no_label(columns: dict[str, Any]) -> None:
 
 
 def test_kinds_are_shown() -> None:
-    with pytest.raises(
-        InputError, match=r"'a' \(texts\); 'b' \(numbers\); 'c' \(names, 3 different\); 'd' \(numbers\)"
-    ):
+    with pytest.raises(InputError, match=r"'a' \(texts\); 'b' \(numbers\); 'c' \(names, 3 distinct\); 'd' \(numbers\)"):
         roles({"a": PROSE, "b": FLOATS, "c": NAMES, "d": FLOATS})
 
 
@@ -95,15 +93,15 @@ def test_only_a_label() -> None:
     [
         (
             {"label": "lable"},
-            "label='lable' is not a column of the source; it has 'text', 'label'; did you mean 'label'?",
+            "label= refers to 'lable', but the source has no such column; it has 'text', 'label'; did you mean 'label'?",
         ),
         (
             {"text": "TEXT"},
-            "text='TEXT' is not a column of the source; it has 'text', 'label'; did you mean 'text'?",
+            "text= refers to 'TEXT', but the source has no such column; it has 'text', 'label'; did you mean 'text'?",
         ),
         (
             {"columns": ["zzz"]},
-            "columns='zzz' is not a column of the source; it has 'text', 'label'; pass one of these",
+            "columns= refers to 'zzz', but the source has no such column; it has 'text', 'label'; pass one of these",
         ),
     ],
 )

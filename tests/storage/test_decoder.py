@@ -103,7 +103,7 @@ SPARSE = {"$": "sparse table", "data": "cells", "indices": "columns", "indptr": 
 
 
 @every("tree,message", [
-    ({"$": "unknown"}, "model is a 'unknown', which this version"),
+    ({"$": "unknown"}, "model has the type 'unknown', which this version"),
     ({}, "model is a 'None'"),
     ({"$": "list"}, "has no list of items"),
     ({"$": "array", "tensor": "absent"}, "refers to an array that does not exist"),

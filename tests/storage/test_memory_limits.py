@@ -63,7 +63,7 @@ def listing(entry: dict[str, Any]) -> str:
             {"sparse": ["a", "b", "c"], "dtype": "I64", "shape": [HUGE, HUGE], "columns": []},
             "more rows than lines",
         ),
-        ({"characters": ["a"], "width": HUGE, "rows": ["x"]}, "too many columns"),
+        ({"characters": ["a"], "width": HUGE, "rows": ["x"]}, "too long"),
         ({"array": "a", "dtype": "F64", "shape": [1], "rows": [[1.0]]}, "its array 'a' is not used"),
     ],
     ids=["rows", "width", "unnamed"],
@@ -107,7 +107,7 @@ def test_equal_matrices_are_one() -> None:
 @pytest.mark.parametrize("zone", ["Europe", "a" * 5000, "../../etc/passwd", "zone.tab"], ids=lambda zone: zone[:10])
 def test_time_zones_are_no_files(zone: str, tmp_path: Path) -> None:
     path = changed(tmp_path / "model.candide", noted({"$": "time", "value": "10:00:00", "zone": zone}))
-    with pytest.raises(ModelFileError, match=r"which is not known here; install the package tzdata"):
+    with pytest.raises(ModelFileError, match=r"which is not available on this computer; install the package tzdata"):
         read_model(path)
 
 

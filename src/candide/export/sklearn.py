@@ -132,7 +132,7 @@ def _counted(estimator: Any, model: Classifier, log_probability: Floats) -> Any:
 
 def _no_missing_values(kind: str) -> ParameterError:
     return _no_place(
-        kind, "missing values, which some training rows had", (f"impute them and fit again, or {_ELSEWHERE}")
+        kind, "missing cells, which some training rows had", (f"impute them and fit again, or {_ELSEWHERE}")
     )
 
 

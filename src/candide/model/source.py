@@ -68,7 +68,9 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
     if name is None or name in names:
         return
     hint = did_you_mean(name, names, "pass one of these")
-    raise InputError(f"{role}{name!r} is not a column of the source; it has {', '.join(map(repr, names))}; {hint}")
+    raise InputError(
+        f"{role} refers to {name!r}, but the source has no such column; it has {', '.join(map(repr, names))}; {hint}"
+    )
 
 
 def check_names(declared: Iterable[str], names: Sequence[str]) -> None:

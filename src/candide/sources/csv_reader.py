@@ -252,13 +252,13 @@ def _parse_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordB
 
 def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
     """Return what is wrong with a row, the row, and what to do."""
-    names = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "an integer", "BOOLEAN": "true or false"}
+    names = {"DATE": "dates", "TIMESTAMP": "dates and times", "BIGINT": "integers", "BOOLEAN": "booleans"}
     advice = f"pass missing=[{cell!r}] if it means a missing value"
     if kind == "BIGINT" and any(map(str.isdigit, cell)):
         advice = "write a number like this one in the first rows, from which the type of the column is detected"
     advice = f"correct it, declare the type (schema={{{column!r}: 'category'}}, --type {column}=category), or {advice}"
     return (
-        f"column {column!r} contains {cell!r}, but the rows before contain {names.get(kind, 'a number')}",
+        f"column {column!r} contains {cell!r}, but the rows before contain {names.get(kind, 'numbers')}",
         row,
         advice,
     )

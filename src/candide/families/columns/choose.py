@@ -333,7 +333,7 @@ def _lack(family: str, numbers: Numbers) -> str:
         return f"has a minimum of {low:g}, but 'poisson' needs non-negative integers; choose 'bins' or 'gaussian'"
     if family == "poisson" and not may_be_whole(cells).all():
         odd = float(cells.low[may_be_whole(cells).argmin()])
-        return f"holds decimals (near {odd:g}), but 'poisson' needs non-negative integers; choose 'kernel' or 'bins'"
+        return f"contains decimals (near {odd:g}), but 'poisson' needs non-negative integers; choose 'kernel' or 'bins'"
     return ""
 
 
@@ -376,7 +376,7 @@ def _is_number(value: Any) -> bool:
 _ABOVE_0 = Option(lambda value: _is_number(value) and 0 < value < np.inf, "a positive number")
 FROM_0 = Option(lambda value: _is_number(value) and 0 <= value < np.inf, "a non-negative number")
 _SHARE = Option(lambda value: _is_number(value) and 0 < value <= 1, "a number above 0 and at most 1")
-_SEVERAL = Option(lambda value: isinstance(value, Integral) and int(value) >= 2, "an integer above 1")
+_SEVERAL = Option(lambda value: isinstance(value, Integral) and int(value) >= 2, "an integer of at least 2")
 
 _NORMAL = {"var_smoothing": FROM_0}
 _VALUES = {"alpha": _ABOVE_0, "unseen": one_of("ignore", "smooth")}

@@ -249,8 +249,8 @@ def _refuse_odd_weights(table: pa.Table, name: str | None) -> None:
         return
     odd = "missing" if missing else low if low < 0 else high
     raise InputError(
-        f"weight={name!r} contains the weight {odd}; negative, missing or infinite weights are not allowed; use 0 to "
-        "ignore a row"
+        f"weight={name!r} contains a weight that is {odd}; negative, missing or infinite weights are not allowed; use "
+        "0 to ignore a row"
     )
 
 

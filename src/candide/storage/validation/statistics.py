@@ -139,7 +139,7 @@ def check_labels(labels: Array) -> None:
     require(labels.ndim == 1, "labels are not a list")
     if labels.dtype.kind in "biufmM":
         require(is_ascending(labels), "labels are not distinct and sorted")
-        require(labels.dtype.kind not in "fmM" or bool(np.isfinite(labels).all()), "a label is NaN or infinite")
+        require(labels.dtype.kind not in "fmM" or bool(np.isfinite(labels).all()), "a label is missing or infinite")
     else:
         items = labels.tolist()
         require(len(set(items)) == len(items) and not any(map(is_missing, items)), "labels are not distinct")
