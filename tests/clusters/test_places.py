@@ -77,7 +77,7 @@ def test_formats_that_no_cluster_reads(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     with pytest.raises(SourceError, match="the format mbox, but clusters read only csv, jsonl and parquet"):
         find_places([f"dask:{tmp_path}/a.mbox"], None, tables=False)
-    with pytest.raises(ParameterError, match="of different formats, csv, mbox; pass one at a time"):
+    with pytest.raises(ParameterError, match=r"different formats \(csv, mbox\); pass files of one format"):
         find_places([f"dask:{tmp_path}/a.mbox", f"dask:{tmp_path}/a.csv"], None, tables=False)
 
 

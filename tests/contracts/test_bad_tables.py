@@ -204,13 +204,17 @@ def test_numbers_in_a_column_of_categories() -> None:
 @BOTH
 def test_absent_columns(how: dict[str, Any]) -> None:
     for call in (lambda: fit(**how).predict(X[["size"]]), lambda: fit(**how).partial_fit(X[["word", "size"]], Y)):
-        refused(call, "'count'", "absent", "absent='missing'")
+        refused(call, "'count'", "missing", "absent='missing'")
     # Weights for rows that lack a column are fitted on the rows kept, if any; those for rows with null cells are not.
     model = fit(absent="missing", subsample=0, **how)
     for names in (["size"], ["word", "size"]):
         lacking = {name: None for name in X if name not in names}
         np.testing.assert_array_equal(model.predict_proba(X[names]), model.predict_proba(X.assign(**lacking)))
-    refused(lambda: model.predict(pd.DataFrame({"other": [1]})), "'size'", "are absent, and 'other' is not a column")
+    refused(
+        lambda: model.predict(pd.DataFrame({"other": [1]})),
+        "'size'",
+        "are missing, and the model was not trained on a column 'other'",
+    )
 
 
 def test_an_absent_date() -> None:
@@ -455,7 +459,7 @@ def test_bad_rows_change_nothing(verb: str, case: str) -> None:
 def test_absent_columns_change_nothing(verb: str) -> None:
     model = fit()
     unchanged = Unchanged(model)
-    refused(lambda: getattr(model, verb)(X[["size"]], Y), "absent")
+    refused(lambda: getattr(model, verb)(X[["size"]], Y), "missing")
     unchanged.check()
 
 

@@ -152,7 +152,7 @@ LABELS = {
         np.array([[0], [1, 2], [0], [1]], dtype=object),
         ["of type list", "numbers, strings or booleans", "use"],
     ),
-    "complex": (np.array([0, 1j, 0, 1]), ["complex", "not supported", "pass labels"]),
+    "complex": (np.array([0, 1j, 0, 1]), ["complex", "not supported", "pass class labels"]),
 }
 
 

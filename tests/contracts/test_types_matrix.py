@@ -140,7 +140,7 @@ REFUSED = {
     "yes": ([True, False], ["yes", "no"], "'yes' at row 0, but it is a column of booleans"),
     "an integer for a code": (["007", "012"], [7, 12], "7 at row 0, but it is a column of categories such as '007'"),
     "a number for a name": (["red", "blue"], [1, 2], "1 at row 0, but it is a column of categories such as 'blue'"),
-    "a date for a number": ([1, 2], pd.to_datetime(["2024-02-29", "2024-03-01"]), "and is a column of numbers"),
+    "a date for a number": ([1, 2], pd.to_datetime(["2024-02-29", "2024-03-01"]), "but it is a column of numbers"),
     "a number for a date": (pd.to_datetime(["2024-02-29", "2024-03-01"]), [19782, 19783], "is a column of dates"),
 }
 

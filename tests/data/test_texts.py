@@ -80,8 +80,8 @@ def test_all_missing() -> None:
 @every(
     "source,message",
     [
-        ("one text", "a single str; expected a list"),
-        (b"one text", "are one bytes"),
+        ("single string", "a single str; expected a list"),
+        (b"single string", "a single bytes"),
         (["a", b"b"], r"row 1 of the texts is a bytes \(b'b'\).*decode"),
         (["a", None, 3], "row 2 of the texts is a int"),
         ([["a"]], "row 0 of the texts is a list"),
@@ -142,7 +142,7 @@ def test_vocabularies(tmp_path: Any) -> None:
         read_vocabulary(["a", "b", "a"])
     with pytest.raises(ParameterError, match="the vocabulary is a set"):
         read_vocabulary({"a", "b"})
-    with pytest.raises(ParameterError, match="one text"):
+    with pytest.raises(ParameterError, match="single string"):
         read_vocabulary("spam")
 
 

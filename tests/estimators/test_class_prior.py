@@ -173,7 +173,7 @@ def test_a_changed_model_meets_no_new_class(calibrate: str | None) -> None:
     "other, said",
     [
         ("smoothed", "class_prior is 'smoothed'; expected"),
-        ("even", "class_prior is 'even'; give"),
+        ("even", "class_prior is 'even'; expected"),
         ([0.5, 0.5], "Number of priors must match number of classes"),
         ([0.5, 0.5, 0.5], "sum of the priors should be 1"),
         ([1.5, -0.25, -0.25], "non-negative"),

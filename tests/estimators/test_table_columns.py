@@ -110,7 +110,7 @@ class TestOptions:
             (("bins", {"n_bins": 1}), "column 'age': n_bins of 'bins' is 1; expected an integer of at least 2"),
             (("bins", {"alpha": 1}), "column 'age': 'bins' has no option 'alpha'; it has method, n_bins, strength"),
             (("gaussian", {"var_smoothing": "a"}), "column 'age': var_smoothing of 'gaussian' is 'a'"),
-            (("categorical", {"alpha": 0}), "column 'age': alpha of 'categorical' is 0; expected a number above 0"),
+            (("categorical", {"alpha": 0}), "column 'age': alpha of 'categorical' is 0; expected a positive number"),
             (("categorical", {"unseen": "drop"}), "unseen of 'categorical' is 'drop'; expected one of 'ignore'"),
             (("auto", {"width": 1}), "column 'age': 'auto' has no option 'width'; it has none"),
         ],
@@ -175,7 +175,7 @@ class TestDataThatAFamilyCannotHave:
             (
                 "poisson",
                 [0.5, 1.0],
-                "column 'x' contains decimals (near 0.5), and 'poisson' needs non-negative integers",
+                "column 'x' contains decimals (near 0.5), but 'poisson' needs non-negative integers",
             ),
             (
                 "power",

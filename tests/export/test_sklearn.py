@@ -218,7 +218,7 @@ TEXTS = np.array(["cook", "smith"] * 75)[:, None]
         (candide.BernoulliNB(), HOLES, "missing cells"),
         (candide.BernoulliNB(parameter_prior=Beta(1.0, 2.0)), X, "0 and 1"),
         (candide.BernoulliNB(alpha=[1.0, 1.0, 2.0, 1.0]), X, "by column"),
-        (candide.MultinomialNB(alpha=0), np.eye(3)[Y], "probabilities of 0"),
+        (candide.MultinomialNB(alpha=0), np.eye(3)[Y], "zero probabilities"),
         (candide.MultinomialNB(alpha=np.ones((3, 4))), X, "by class"),
         (candide.MultinomialNB(estimate="predictive"), X, "predictive"),
         (candide.ComplementNB(class_weight="balanced"), X, "class_weight"),
@@ -245,5 +245,5 @@ def test_what_is_no_fitted_naive_bayes_is_refused() -> None:
         candide.from_sklearn(3)
     with pytest.raises(NotFittedError):
         candide.from_sklearn(theirs.GaussianNB())
-    with pytest.raises(ParameterError, match="one alpha"):
+    with pytest.raises(ParameterError, match="single alpha"):
         candide.from_sklearn(theirs.BernoulliNB(alpha=np.array([1.0, 2.0])).fit([[0, 1], [1, 0]], [0, 1]))

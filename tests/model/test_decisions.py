@@ -94,7 +94,7 @@ def test_costs_are_read_from_arrays_and_pairs() -> None:
         ({"ab": 1}, r"costs has the key 'ab'; expected pairs of labels, \(true, predicted\)"),
         ({("a", "b"): "much"}, r"costs of \('a', 'b'\) is 'much'; expected a number"),
         ({("a", "b"): np.inf}, "costs has inf for true class 'a' and prediction 'b'; expected a finite number"),
-        (np.full((3, 3), np.nan), "costs has nan where 'a' and prediction 'a'"),
+        (np.full((3, 3), np.nan), "costs has nan for true class 'a' and prediction 'a'"),
     ],
 )
 def test_costs_that_mean_nothing_are_refused(costs: Any, message: str) -> None:

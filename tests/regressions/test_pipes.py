@@ -60,4 +60,4 @@ def test_rows_without_names(nameless: Path) -> None:
     answered = done("classify", nameless, "[1, 5]", "{}", "[9, 2]").out.splitlines()
     assert [line.split("\t")[0] for line in answered] == ["low", "high", "high"]
     assert "x0 = 1" in done("explain", nameless, "[1, 5]").out
-    assert "without column names" in run("explain", nameless, '{"x": 1}').err
+    assert "trained without them" in run("explain", nameless, '{"x": 1}').err

@@ -93,7 +93,8 @@ def test_only_a_label() -> None:
     [
         (
             {"label": "lable"},
-            "label= refers to 'lable', but the source has no such column; it has 'text', 'label'; did you mean 'label'?",
+            "label= refers to 'lable', but the source has no such column; it has 'text', 'label'; "
+            "did you mean 'label'?",
         ),
         (
             {"text": "TEXT"},

@@ -208,7 +208,7 @@ def test_declared_types(tmp_path: Path) -> None:
     assert again.schema.equals(source.schema, check_metadata=True)
     with pytest.raises(InputError, match=r"schema= refers to 'zap'.* did you mean 'zip'"):
         candide.read(path, schema={"zap": "category"})
-    with pytest.raises(ParameterError, match="schema declares 'zip' as 'code'; a type is one of number, category"):
+    with pytest.raises(ParameterError, match="schema declares 'zip' as 'code'; expected one of number, category"):
         candide.read(path, schema={"zip": "code"})
 
 

@@ -104,7 +104,7 @@ SPARSE = {"$": "sparse table", "data": "cells", "indices": "columns", "indptr": 
 
 @every("tree,message", [
     ({"$": "unknown"}, "model has the type 'unknown', which this version"),
-    ({}, "model is a 'None'"),
+    ({}, "model has the type 'None'"),
     ({"$": "list"}, "has no list of items"),
     ({"$": "array", "tensor": "absent"}, "refers to an array that does not exist"),
     ({"$": "array", "tensor": 3}, "refers to an array that does not exist"),

@@ -118,8 +118,8 @@ class DiscreteSpec(Spec):
             )
         if not ((alpha >= 0) & (alpha < np.inf)).all():
             raise ParameterError(
-                f"All values in alpha must be greater than 0. Got {self.alpha!r}; expected finite numbers of at least "
-                "0; 0 means no smoothing, 1 is Laplace smoothing"
+                f"All values in alpha must be greater than 0. Got {self.alpha!r}; expected finite, non-negative "
+                "numbers; 0 means no smoothing, 1 is Laplace smoothing"
             )
         return alpha if alpha.ndim else float(alpha)
 
