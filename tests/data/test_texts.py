@@ -90,7 +90,7 @@ def test_all_missing() -> None:
         (pa.array([b"a"]), "type binary"),
         (pa.array([1]), "type int64"),
         (pd.Series([1, 2]), "row 0 of the texts is a int"),
-        (pd.DataFrame({"text": ["a"]}), "are a DataFrame"),
+        (pd.DataFrame({"text": ["a"]}), "got a DataFrame"),
         ({"text": ["a"]}, "are a dict"),
         (3, "are a int"),
     ],

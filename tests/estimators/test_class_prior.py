@@ -178,7 +178,7 @@ def test_a_changed_model_meets_no_new_class(calibrate: str | None) -> None:
         ([0.5, 0.5, 0.5], "sum of the priors should be 1"),
         ([1.5, -0.25, -0.25], "non-negative"),
         ({"ant": 0.5, "bee": 0.5}, r"has the keys \['ant', 'bee'\]; expected the classes \['ant', 'bee', 'cat'\]"),
-        (None, "class_prior is None; give"),
+        (None, "class_prior is None; expected"),
     ],
 )
 def test_changes_refused(calibrate: Any, other: Any, said: str) -> None:

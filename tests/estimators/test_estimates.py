@@ -274,7 +274,7 @@ CONTRADICTIONS = [
     ("GaussianNB", {"ddof": 1, "estimate": "map"}, "ddof is given with estimate='map'"),
     ("GaussianNB", {"ddof": 1, "parameter_prior": NIG}, "ddof is given with a parameter_prior, but"),
     ("GaussianNB", {"estimate": np.array(["map", "mean"])}, "expected None, 'mean'"),
-    ("GaussianNB", {"variance": np.array(["class"])}, "it must be one of class, shared"),
+    ("GaussianNB", {"variance": np.array(["class"])}, "expected one of class, shared"),
     *(
         ("GaussianNB", {"parameter_prior": prior, "variance": "shared"}, "variance is 'shared', and " + part)
         for prior, part in (

@@ -180,7 +180,7 @@ class TestDataThatAFamilyCannotHave:
             (
                 "power",
                 [1e200, 1.0],
-                "column 'x' contains numbers whose squares overflow, and 'power' needs magnitudes below",
+                "column 'x' contains numbers whose squares overflow, but 'power' needs magnitudes below",
             ),
         ],
     )
