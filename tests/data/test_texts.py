@@ -91,8 +91,8 @@ def test_all_missing() -> None:
         (pa.array([1]), "type int64"),
         (pd.Series([1, 2]), "row 0 of the texts is a int"),
         (pd.DataFrame({"text": ["a"]}), "got a DataFrame"),
-        ({"text": ["a"]}, "are a dict"),
-        (3, "are a int"),
+        ({"text": ["a"]}, "got a dict"),
+        (3, "got a int"),
     ],
 )
 def test_what_is_no_text(source: Any, message: str) -> None:

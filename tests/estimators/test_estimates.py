@@ -284,7 +284,7 @@ CONTRADICTIONS = [
         )
     ),
     ("GaussianNB", {"var_smoothing": 1e-9, "estimate": "mean"}, "var_smoothing is given with estimate='mean'"),
-    ("GaussianNB", {"parameter_prior": Beta()}, "must be a candide.priors.NormalInverseGamma or Normal"),
+    ("GaussianNB", {"parameter_prior": Beta()}, "expected a candide.priors.NormalInverseGamma or Normal"),
     ("GaussianNB", {"parameter_prior": NormalInverseGamma(strength=0)}, "strength, shape and scale above 0"),
     ("GaussianNB", {"variance": "pooled"}, "variance is 'pooled'; expected one of class, shared"),
     ("MultinomialNB", {"parameter_prior": [Dirichlet()]}, "has 1 priors for 2 columns"),

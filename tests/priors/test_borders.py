@@ -111,7 +111,7 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Dirichlet([1, 1]).learn([0, 2]), "values contain 2; expected positions of outcomes, 0 to 1"),
         (lambda: Dirichlet([1, 1]).learn([0.5]), "values contain 0.5; expected positions of outcomes, 0 to 1"),
         (lambda: Dirichlet([1, 1]).learn([-1]), "values contain -1; expected positions of outcomes, 0 to 1"),
-        (lambda: Gamma().learn([3, -1]), "values contain -1; expected counts of 0 or more 0"),
+        (lambda: Gamma().learn([3, -1]), "values contain -1; expected counts of 0 or more"),
         (lambda: Normal().learn([INF]), "values contain infinity; drop it"),
         (lambda: NormalInverseGamma().learn([1, -INF]), "values contain infinity; drop it"),
         (lambda: Gamma().learn(["red"]), "values are not numeric ('red' is a text); expected numbers"),

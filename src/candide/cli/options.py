@@ -69,8 +69,10 @@ Types = Annotated[
         "--type",
         metavar="NAME=TYPE",
         show_default=False,
-        help="The type of a column or of the label: number, category, boolean, date, text or str (a category or a "
-        "text). By default the first rows decide. May be given several times.",
+        help=(
+            "The type of a column or of the label: number, category, boolean, date, text or str (a category or a "
+            "text). By default it is detected from the first rows. May be given several times."
+        ),
         rich_help_panel=_READING,
     ),
 ]

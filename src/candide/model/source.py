@@ -237,7 +237,7 @@ def _table_columns(spec: Spec, schema: Schema, names: list[str], others: set[str
     if not found:
         raise InputError(
             f"the model was trained on the columns {', '.join(known)}, but the source has only {', '.join(names)}; "
-            "pass a source with the columns of training"
+            "pass a source with the training columns"
         )
     check_columns(list(known), names, getattr(spec, "absent", None), others)
     return found

@@ -233,6 +233,8 @@ def _staleness(reported: ReportedModel) -> Iterator[ModelWarning]:
     if fitted is not None and fitted.age > _MAX_STALENESS:
         yield ModelWarning(
             "age",
-            f"{fitted.age:.0%} of the rows were learned or forgotten since stacking weights and calibration were "
-            "fitted; fit them again with refit(), which needs training rows",
+            (
+                f"{fitted.age:.0%} of the rows were added or removed since stacking weights and calibration were fitted; "
+                "fit them again with refit(), which needs training rows"
+            ),
         )
