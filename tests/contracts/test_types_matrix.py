@@ -170,7 +170,8 @@ def test_first_values_that_come_late() -> None:
     chunks = [({"c": [None, None]}, [0, 1]), ({"c": ["1", "2"]}, [0, 1]), ({"c": [1, 2]}, [0, 1])]
     assert NaiveBayes(**PLAIN).fit(iter(chunks[:2])).schema_["kind"].tolist()[0] == "category"
     with pytest.raises(
-        InputError, match=r"contained categories in training and now contains numbers.*schema=\{'c': 'category'\}"
+        InputError,
+        match=r"contains categories in one part of the data and numbers in another.*schema=\{'c': 'category'\}",
     ):
         NaiveBayes(**PLAIN).fit(iter(chunks))
     model = NaiveBayes(schema={"c": "category"}, **PLAIN).fit(iter(chunks))

@@ -276,7 +276,7 @@ CONTRADICTIONS = [
     ("GaussianNB", {"estimate": np.array(["map", "mean"])}, "expected None, 'mean'"),
     ("GaussianNB", {"variance": np.array(["class"])}, "expected one of class, shared"),
     *(
-        ("GaussianNB", {"parameter_prior": prior, "variance": "shared"}, "variance is 'shared', and " + part)
+        ("GaussianNB", {"parameter_prior": prior, "variance": "shared"}, "variance is 'shared', but " + part)
         for prior, part in (
             (NormalInverseGamma(scale=BY_CLASS), "scale of the parameter_prior differs by class"),
             (NormalInverseGamma(shape=BY_CLASS), "shape of the parameter_prior differs by class"),

@@ -114,7 +114,7 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Gamma().learn([3, -1]), "values contain -1; expected counts of 0 or more"),
         (lambda: Normal().learn([INF]), "values contain infinity; drop it"),
         (lambda: NormalInverseGamma().learn([1, -INF]), "values contain infinity; drop it"),
-        (lambda: Gamma().learn(["red"]), "values are not numeric ('red' is a text); expected numbers"),
+        (lambda: Gamma().learn(["red"]), "values are not numeric ('red' is a string); expected numbers"),
         (lambda: Dirichlet([1, 1]).learn([0, "1"]), "values are not numeric ("),
         (lambda: Beta().learn([[1], [0, 1]]), "values are not numeric ("),
         (lambda: Beta("1", 1), "a of Beta is '1'; expected a number or an array of numbers"),

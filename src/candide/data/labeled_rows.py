@@ -155,7 +155,7 @@ def warn_if_continuous(classes: Array) -> None:
     ...     warnings.simplefilter("always")
     ...     warn_if_continuous(np.arange(72.0))
     >>> print(str(found[0].message).partition(";")[0])
-    y holds 72 different floating-point numbers (0.0, 1.0, 2.0, …), and each becomes a class
+    y contains 72 different floating-point numbers (0.0, 1.0, 2.0, …), and each becomes a class
     """
     if classes.dtype.kind not in "fOU" or len(classes) <= _MAX_FLOAT_CLASSES:
         return

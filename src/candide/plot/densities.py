@@ -290,7 +290,7 @@ def densities(
     >>> model = NaiveBayes(columns="kernel").fit(*load_iris(return_X_y=True))
     >>> shown = densities(model, 2)
     >>> len(shown.axes), list(dict.fromkeys(shown.table["family"]))
-    (3, ["kernel (the model's)", 'gaussian', 'bins'])
+    (3, ['kernel (chosen by the model)', 'gaussian', 'bins'])
     """
     model = check_fitted(model, "densities")
     if column is None:

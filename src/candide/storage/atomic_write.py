@@ -109,7 +109,7 @@ def _acquire(lock_file: Path, target: Path, timeout: float, on_wait: Callable[[]
         if time.monotonic() >= deadline:
             raise LockTimeout(
                 f"{target}: another process is changing this file and did not finish within {timeout:g} s; nothing "
-                "was written; try again later, or increase timeout= (--lock-timeout on the command line)"
+                "was written; try again later, or wait longer with timeout= (--lock-timeout on the command line)"
             )
         if not waits and on_wait is not None:
             on_wait()
