@@ -263,14 +263,14 @@ def test_labels_that_are_not_there() -> None:
     )
     refused("y is None; pass the labels, or the name", spread, None)
     refused("sample_weight is 'w', but X has no such column", spread, "label", "w")
-    refused("X is a Dask collection's, and y is array.*; pass Dask's too", spread, LABELS)
-    refused("X is a Dask collection's, and y is 'label'; pass Dask's too", da.from_array(NUMBERS), "label")
+    refused("X is a Dask collection, but y is array.*; pass a Dask collection", spread, LABELS)
+    refused("X is a Dask collection, but y is 'label'; pass a Dask collection", da.from_array(NUMBERS), "label")
 
 
 def test_partitions_that_differ() -> None:
     refused("X has 4, y has 3; align them", cut(FRAME), cut(TABLE, 3)["label"])
     X, y = da.from_array(NUMBERS, chunks=(45, 3)), da.from_array(LABELS, chunks=(40, 50))
-    refused("a partition of X has 45 rows, but the matching partition of y 40", X, y, model=GaussianNB())
+    refused("a partition of X has 45 rows, but the matching partition of y has 40", X, y, model=GaussianNB())
 
 
 def test_nothing_to_learn_from() -> None:

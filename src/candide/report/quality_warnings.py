@@ -234,7 +234,7 @@ def _staleness(reported: ReportedModel) -> Iterator[ModelWarning]:
         yield ModelWarning(
             "age",
             (
-                f"{fitted.age:.0%} of the rows were added or removed since stacking weights and calibration were fitted; "
-                "fit them again with refit(), which needs training rows"
+                f"{fitted.age:.0%} of the rows were added or removed since stacking weights and calibration were "
+                "fitted; update them with refit(), which needs training rows"
             ),
         )
