@@ -80,7 +80,7 @@ def test_sqlite_does_not_mind_kinds(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM a")
         connection.executemany("INSERT INTO a VALUES (?)", [(1,)] * 20_000 + [("n/a",)])
-    with pytest.raises(SourceError, match=r"'x' .* cannot be read as int64, .* \('n/a' at row 20000\).*--type x="):
+    with pytest.raises(SourceError, match=r"'x' .* cannot be converted to int64, .* \('n/a' at row 20000\).*--type x="):
         candide.read(f"sqlite:{path}").to_table()
 
 

@@ -35,7 +35,7 @@ _TERMS = (
         "own_weight: weight of the column's own score, or of the view, in the total score; views are scores of several "
         "columns together."
     ),
-    "bits: information of the column alone about the class.",
+    "bits: information about the class in the column alone.",
 )
 _UNKNOWN = (
     "contribution and loss_without are NaN: they are computed on training rows, but the model keeps none; fit without "

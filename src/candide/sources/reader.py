@@ -361,9 +361,9 @@ def _refusal(column: pa.Array, field: pa.Field, name: str, found: str) -> Source
     declared = (field.metadata or {}).get(DECLARED)
     decided = "its declared type" if declared else "the type of the rows before"
     return SourceError(
-        f"{name}: column {field.name!r} is of type {column.type}, which cannot be read as {field.type}, {decided} "
-        f"({found}); write it with one type in all files, or declare its type: schema={{{field.name!r}: 'number'}} or "
-        f"'category' (--type {field.name}=number on the command line)"
+        f"{name}: column {field.name!r} is of type {column.type}, which cannot be converted to {field.type}, "
+        f"{decided} ({found}); write it with one type in all files, or declare its type: schema={{{field.name!r}: "
+        f"'number'}} or 'category' (--type {field.name}=number on the command line)"
     )
 
 
