@@ -288,8 +288,8 @@ CONTRADICTIONS = [
     ("GaussianNB", {"parameter_prior": NormalInverseGamma(strength=0)}, "strength, shape and scale above 0"),
     ("GaussianNB", {"variance": "pooled"}, "variance is 'pooled'; expected one of class, shared"),
     ("MultinomialNB", {"parameter_prior": [Dirichlet()]}, "has 1 priors for 2 columns"),
-    ("MultinomialNB", {"parameter_prior": {0: Dirichlet(), 5: Dirichlet()}}, "there is no column 5"),
-    ("BernoulliNB", {"parameter_prior": {"x0": Beta(), 0: Beta()}}, "there is column 0 twice"),
+    ("MultinomialNB", {"parameter_prior": {0: Dirichlet(), 5: Dirichlet()}}, "unknown column 5"),
+    ("BernoulliNB", {"parameter_prior": {"x0": Beta(), 0: Beta()}}, "duplicate column 0"),
     ("BernoulliNB", {"parameter_prior": {"x1": Beta()}}, "no prior for column 'x0'"),
     ("MultinomialNB", {"parameter_prior": Dirichlet([1, 1, 1])}, "shape (3,) for 2 columns"),
 ]

@@ -119,7 +119,7 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Beta().learn([[1], [0, 1]]), "values are not numeric ("),
         (lambda: Beta("1", 1), "a of Beta is '1'; expected a number or an array of numbers"),
         (lambda: Dirichlet(["1", 2]), "concentration of Dirichlet is ['1', 2]; expected a number"),
-        (lambda: Dirichlet([]), "concentration of Dirichlet is empty; give at least one number"),
+        (lambda: Dirichlet([]), "concentration of Dirichlet is empty; expected at least one number"),
         (lambda: Beta([1, 2], [1, 2, 3]), "incompatible shapes: a (2,), b (3,); pass single numbers"),
         (lambda: Beta().posterior(-0.5, 3), "on is -0.5; expected finite numbers of at least 0"),
         (lambda: Beta().log_marginal_likelihood(1, [1, -3]), "off is [1, -3]; expected finite numbers of at least 0"),
