@@ -49,5 +49,5 @@ def test_switches_are_an_exclusive_or() -> None:
 
 @every("copies", [0, 2.5, "two"])
 def test_copies_are_a_whole_number(copies: object) -> None:
-    with pytest.raises(ParameterError, match="whole number from 1"):
+    with pytest.raises(ParameterError, match="positive integer"):
         datasets.switches(copies)

@@ -164,7 +164,7 @@ def switches(copies: int = 1) -> Toy:
     [0.5, 0.5, 0.5, 0.5]
     """
     if not isinstance(copies, int) or copies < 1:
-        raise ParameterError(f"copies is {copies!r}; it must be a whole number from 1 on")
+        raise ParameterError(f"copies is {copies!r}; expected a positive integer")
     up = np.array([["down", "down"], ["down", "up"], ["up", "down"], ["up", "up"]] * copies, dtype=object)
     lamp = np.where(up[:, 0] == up[:, 1], "dark", "lit")
     return _toy(lamp=lamp, upstairs=up[:, 0], downstairs=up[:, 1])

@@ -47,7 +47,7 @@ def _model_of(fitted: Any) -> Model:
     if isinstance(fitted, Model):
         return fitted
     if not hasattr(type(fitted), "_spec_type"):
-        raise ParameterError(f"expected a fitted estimator or model of candide, got {fitted!r:.60}; pass one")
+        raise ParameterError(f"expected a fitted estimator or model of candide, got {fitted!r:.60}")
     if not hasattr(fitted, "model_"):
         raise NotFitted(f"this {type(fitted).__name__} is not fitted; call fit first")
     model: Model = fitted._fitted()
@@ -59,8 +59,8 @@ def _with_density(fitted: Any, what: str) -> Model:
     model = _model_of(fitted)
     if model.spec.name == "ComplementNB":
         raise NotADensity(
-            f"ComplementNB has no {what}: its scores compare a row with the other classes and are no log "
-            "probability of the row; use MultinomialNB for a density"
+            f"ComplementNB has no {what}: its scores compare a row with the other classes and are not log "
+            "probabilities of the row; use MultinomialNB"
         )
     return model
 
@@ -70,8 +70,8 @@ def _with_posterior(fitted: Any, what: str) -> Model:
     model = _with_density(fitted, what)
     if model.has_given_parameters:
         raise ParameterError(
-            f"{what} describes the uncertainty of parameters that were learned, and this model was made from given "
-            "parameters; make it with from_counts, or let it learn rows"
+            f"{what} describes the uncertainty of estimated parameters, but this model was created from given "
+            "parameters; use from_counts, or fit it on rows"
         )
     return model
 
@@ -364,9 +364,9 @@ def log_odds(model: Any, X: Any, of: Any = None, against: Any = None) -> LogOdds
 def _pair(model: Model, data: Any, of: Any, against: Any) -> tuple[Array, Array]:
     """Return the positions of the two classes of each row."""
     if len(model.classes) < 2:
-        raise ParameterError("log-odds compare two classes, and this model has one; learn another with partial_fit")
+        raise ParameterError("log-odds need two classes, but this model has only one; add another with partial_fit")
     if of is not None and of == against:
-        raise ParameterError(f"log-odds compare two classes, and {of!r} is given as both; name another")
+        raise ParameterError(f"of and against are both {of!r}; expected two different classes")
     first, second = (None if label is None else class_place(model.classes, label) for label in (of, against))
     if first is None and second is None and len(model.classes) == 2:
         first, second = 1, 0

@@ -211,7 +211,7 @@ def test_types_of_columns(tmp_path: Path) -> None:
     assert [(row["name"], row["kind"], row["role"], row["decided"]) for row in told] == [
         ("soil", "category", "feature", "declared"),
         ("wet", "boolean", "feature", "values are true and false"),
-        ("class", "str", "label", "the labels of training"),
+        ("class", "str", "label", "the labels in training"),
     ]
     assert "Columns as read" in done("show", model).out
     assert "NaiveBayes()" in done("compare", source, "--type", "soil=category", "--json", "-q").out
@@ -223,7 +223,7 @@ def test_types_of_columns(tmp_path: Path) -> None:
     assert predicted == ["1", "2"]
     for wrong, words in (
         ("soil", "expected NAME=TYPE"),
-        ("soil=code", "a type is one of"),
+        ("soil=code", "expected one of"),
         ("sol=str", "did you mean"),
     ):
         assert words in run("train", source, "--type", wrong, "-o", model).err
@@ -305,7 +305,7 @@ def test_rows_with_dates_and_booleans(tmp_path: Path) -> None:
     assert told["prediction"] == "1"  # labels of CSV are texts
     assert any(term["term"] == "day = 2024-02-05" for term in told["terms"])
     assert done("classify", tmp_path / "days.candide", row).out.startswith("1\t")
-    assert "write them as" in run("classify", tmp_path / "days.candide", '{"day": "last week"}').err
+    assert "use the format" in run("classify", tmp_path / "days.candide", '{"day": "last week"}').err
 
 
 def test_explain_rows_of_a_file(people: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_train_where_the_rows_are(tmp_path: Path) -> None:
         (("--sql", "SELECT 1"), "--sql does not apply to sources that dask reads"),
         (("--encoding", "cp1252"), "--encoding does not apply"),
         (("--on-bad-row", "skip"), "--on-bad-row does not apply"),
-        (("inbox.csv",), "are in different places"),
+        (("inbox.csv",), "mix spark:, dask: and local files"),
     ],
 )
 def test_options_that_a_cluster_does_not_heed(options: tuple[str, ...], message: str) -> None:

@@ -16,7 +16,7 @@ def test_beside_the_model(model: Path) -> None:
     ran = done("report", model)
     assert ran.out == ""
     assert "messages.html" in ran.err
-    assert "train --with-rows" in ran.err
+    assert "train with --with-rows" in ran.err
     page = check(model.with_suffix(".html").read_text(encoding="utf-8"))
     assert page.all("h1")[0].text == "messages"
     assert f"{100 * candide.load(model).loo_.accuracy:.1f} %" in page.text

@@ -61,7 +61,7 @@ def test_a_late_part_of_a_sum_that_is_there_already() -> None:
 
 def test_sums_that_overlap_are_refused() -> None:
     """No place could be taken out of one of them again."""
-    with pytest.raises(RuntimeError, match=r"partitions \[1\] are in two different sums"):
+    with pytest.raises(RuntimeError, match=r"partitions \[1\] were counted twice"):
         merge_partial_states([part(0, 1), part(1, 2)])
 
 

@@ -28,7 +28,7 @@ def test_engines() -> None:
     assert engine_of(["a.csv", "sqlite:b.db"]) is None
     assert engine_of(None) is None
     assert without_engine("spark:s3a://b/c") == "s3a://b/c"
-    with pytest.raises(ParameterError, match="are in different places; read all of them with spark:"):
+    with pytest.raises(ParameterError, match="mix spark:, dask: and local files; use the same prefix for all of them"):
         engine_of(["spark:a.csv", "a.csv"])
 
 
@@ -75,9 +75,9 @@ def test_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_formats_that_no_cluster_reads(tmp_path: Path) -> None:
     for name in ("a.mbox", "a.csv"):
         (tmp_path / name).touch()
-    with pytest.raises(SourceError, match="of the format mbox; a cluster reads csv, jsonl and parquet"):
+    with pytest.raises(SourceError, match="the format mbox, but clusters read only csv, jsonl and parquet"):
         find_places([f"dask:{tmp_path}/a.mbox"], None, tables=False)
-    with pytest.raises(ParameterError, match="of different formats, csv, mbox; pass one at a time"):
+    with pytest.raises(ParameterError, match=r"different formats \(csv, mbox\); pass files of one format"):
         find_places([f"dask:{tmp_path}/a.mbox", f"dask:{tmp_path}/a.csv"], None, tables=False)
 
 

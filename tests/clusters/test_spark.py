@@ -111,7 +111,7 @@ def test_rows_without_a_label(spark: Any) -> None:
     assert len([one for one in found if "without a label" in str(one.message)]) == 1
     assert_same_table(model, NaiveBayes(n_threads=1).fit(FRAME[known], rows["label"][known]))
     assert model.class_count_.sum() == 80
-    with pytest.raises(InputError, match="unlabeled='error' refuses"):
+    with pytest.raises(InputError, match="unlabeled='error' does not allow"):
         NaiveBayes(n_threads=1, unlabeled="error").fit(spread(spark, rows), "label")
 
 
@@ -273,13 +273,13 @@ def test_what_is_refused(spark: Any) -> None:
         table,
         "lable",
     )
-    refused("y is None; with a data frame of Spark it is the name of one of its columns, age, visits", table, None)
-    refused("y is array.*; with a data frame of Spark it is the name", table, LABELS)
-    refused("sample_weight is 'w', and X has no such column", table, "label", "w")
-    refused(r"X is a RDD of Spark; pass a data frame: an RDD makes one with toDF\(\)", table.rdd)
-    refused("TextNB learns from one column of texts, and the source has age, visits", table, model=TextNB())
-    refused("no rows with a label and a weight", table.selectExpr("age", "cast(null AS string) AS label"))
-    refused("no rows with a label and a weight", table.selectExpr("age", "label", "0 AS w"), "label", "w")
+    refused("y is None; with a Spark data frame, expected one of its column names: age, visits", table, None)
+    refused("y is array.*; with a Spark data frame, expected", table, LABELS)
+    refused("sample_weight is 'w', but X has no such column", table, "label", "w")
+    refused(r"X is a Spark RDD; expected a data frame; convert an RDD with toDF\(\)", table.rdd)
+    refused("TextNB needs a single text column, but the source has age, visits", table, model=TextNB())
+    refused("no rows with a label and a positive weight", table.selectExpr("age", "cast(null AS string) AS label"))
+    refused("no rows with a label and a positive weight", table.selectExpr("age", "label", "0 AS w"), "label", "w")
 
 
 def test_errors_in_rows_tell_the_partition(spark: Any) -> None:
@@ -293,9 +293,9 @@ def test_errors_in_rows_tell_the_partition(spark: Any) -> None:
 def test_arrays_that_are_no_table(spark: Any) -> None:
     rows = [([1.0, 2.0], "a"), ([1.0], "b")]
     lists = spark.createDataFrame(rows, "features array<double>, label string")
-    refused("column 'features' holds lists of 1 and of 2; give every row a list", lists, model=GaussianNB())
+    refused("column 'features' contains lists of lengths 1 and 2; expected a list", lists, model=GaussianNB())
     holes = spark.createDataFrame([*rows[:1], (None, "b")], "features array<double>, label string")
-    refused("column 'features' holds a null", holes, model=GaussianNB())
+    refused("column 'features' contains a null", holes, model=GaussianNB())
     records = spark.createDataFrame(
         [((1, [1.0]), "a")], "features struct<type: int, values: array<double>>, label string"
     )

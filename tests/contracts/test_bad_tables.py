@@ -56,8 +56,8 @@ def test_two_columns_of_one_name() -> None:
 
 
 def test_cells_that_hold_several_things() -> None:
-    refused(lambda: fit(X.assign(tags=[{"a": 1}] * N)), "column 'tags' holds a dict at row 0", "its own column")
-    refused(lambda: fit().predict(X.assign(word=[["a"]] * N)), "column 'word' holds a list at row 0")
+    refused(lambda: fit(X.assign(tags=[{"a": 1}] * N)), "column 'tags' contains a dict at row 0", "one column each")
+    refused(lambda: fit().predict(X.assign(word=[["a"]] * N)), "column 'word' contains a list at row 0")
 
 
 @BOTH
@@ -66,7 +66,7 @@ def test_columns_of_nothing(how: dict[str, Any]) -> None:
     np.testing.assert_allclose(
         model.predict_proba(X.assign(none=None, nan=np.nan)), fit(**how).predict_proba(X), rtol=1e-9, atol=1e-12
     )
-    assert model.summary()["note"].tolist()[3:5] == ["nothing but missing values"] * 2
+    assert model.summary()["note"].tolist()[3:5] == ["only missing values"] * 2
     # Of a column that nobody knew, no value tells anything.
     check(model.predict_proba(X.assign(none="x", nan=3.0)))
 
@@ -180,12 +180,12 @@ def test_mixed_types() -> None:
     # Among texts, numbers are texts: 1, 1.0 and "1" are one value.
     one, real, text = model.predict_proba({"cell": [1, 1.0, "1"]})
     assert one.tolist() == real.tolist() == text.tolist()
-    refused(lambda: model.predict({"cell": ["a", dt.date(2020, 1, 1)]}), "at row 1, and is a column of categories")
+    refused(lambda: model.predict({"cell": ["a", dt.date(2020, 1, 1)]}), "at row 1, but it is a column of categories")
 
 
 def test_texts_in_a_column_of_numbers() -> None:
     refused(lambda: fit(X.assign(size=["n/a", *X["size"][1:]])), "column 'size'", "1 text value", "'n/a' at row 0")
-    words = "column 'size' holds 'old' at row 3, and is a column of numbers"
+    words = "column 'size' contains 'old' at row 3, but it is a column of numbers"
     odd = X.assign(size=[*X["size"][:3], "old", *X["size"][4:]])
     for call in (lambda: fit().predict(odd), lambda: fit().partial_fit(odd, Y), lambda: fit().forget(odd, Y)):
         refused(call, words, "schema={'size': 'category'}")
@@ -194,7 +194,7 @@ def test_texts_in_a_column_of_numbers() -> None:
 
 
 def test_numbers_in_a_column_of_categories() -> None:
-    words = "column 'word' holds 3.5 at row 0, and is a column of categories such as 'a'"
+    words = "column 'word' contains 3.5 at row 0, but it is a column of categories such as 'a'"
     refused(lambda: fit().predict_proba(X.assign(word=3.5)), words, "pass texts")
 
 
@@ -204,13 +204,17 @@ def test_numbers_in_a_column_of_categories() -> None:
 @BOTH
 def test_absent_columns(how: dict[str, Any]) -> None:
     for call in (lambda: fit(**how).predict(X[["size"]]), lambda: fit(**how).partial_fit(X[["word", "size"]], Y)):
-        refused(call, "'count'", "absent", "absent='missing'")
+        refused(call, "'count'", "missing", "absent='missing'")
     # Weights for rows that lack a column are fitted on the rows kept, if any; those for rows with null cells are not.
     model = fit(absent="missing", subsample=0, **how)
     for names in (["size"], ["word", "size"]):
         lacking = {name: None for name in X if name not in names}
         np.testing.assert_array_equal(model.predict_proba(X[names]), model.predict_proba(X.assign(**lacking)))
-    refused(lambda: model.predict(pd.DataFrame({"other": [1]})), "'size'", "are absent, and 'other' is not a column")
+    refused(
+        lambda: model.predict(pd.DataFrame({"other": [1]})),
+        "'size'",
+        "are missing, and the model was not trained on a column 'other'",
+    )
 
 
 def test_an_absent_date() -> None:
@@ -333,7 +337,7 @@ def test_whole_numbers_as_categories() -> None:
     table = X.assign(count=X["count"] * 1000)
     model = fit(table, columns={"count": "categorical"}, **PLAIN)
     assert model.summary()["family"][1] == "categorical"
-    with pytest.warns(UserWarning, match="none of 40 rows has one that is known"):
+    with pytest.warns(UserWarning, match="none of 40 rows has a known"):
         check(model.predict_proba(table.assign(count=7)))
     for same in (table.assign(count=table["count"].astype(float)), table.to_numpy()):
         np.testing.assert_array_equal(model.predict_proba(same), model.predict_proba(table))
@@ -363,31 +367,31 @@ def test_sparse(make: Any) -> None:
 # Settings.
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "order without blend": ({"order": 1, "stacking": None}, "order=1 adds views, which need stacking"),
-    "no smoothing": ({"alpha": 0}, "alpha is 0, and a table needs smoothing"),
+    "order without blend": ({"order": 1, "stacking": None}, "order=1 adds views, which require stacking"),
+    "no smoothing": ({"alpha": 0}, "alpha is 0, but NaiveBayes requires smoothing"),
     "negative alpha": ({"alpha": -1}, "alpha is -1"),
     "text alpha": ({"alpha": "much"}, "alpha is 'much'"),
-    "family": ({"columns": "gauss"}, "columns asks for 'gauss'; it must be one of auto, gaussian"),
-    "family of a column": ({"columns": {"size": "gauss"}}, "columns asks for 'gauss'"),
-    "no family": ({"columns": None}, "columns asks for None"),
+    "family": ({"columns": "gauss"}, "columns contains 'gauss'; expected one of auto, gaussian"),
+    "family of a column": ({"columns": {"size": "gauss"}}, "columns contains 'gauss'"),
+    "no family": ({"columns": None}, "columns contains None"),
     "column": ({"columns": {"sise": "kernel"}}, "columns has the key 'sise', but X has no such column"),
-    "twice": ({"columns": {"size": "kernel", ("size", "count"): "bins"}}, "column 'size' is matched twice"),
-    "numbers": ({"columns": {"word": "gaussian"}}, "column 'word' holds categories, and 'gaussian' needs numbers"),
-    "two values": ({"columns": {"word": "bernoulli"}}, "holds 3 different values, and 'bernoulli' allows two"),
+    "twice": ({"columns": {"size": "kernel", ("size", "count"): "bins"}}, "column 'size' matches two keys"),
+    "numbers": ({"columns": {"word": "gaussian"}}, "column 'word' contains categories, but 'gaussian' needs numbers"),
+    "two values": ({"columns": {"word": "bernoulli"}}, "contains 3 distinct values, but 'bernoulli' allows only two"),
     "option": ({"columns": {"size": ("bins", {"foo": 1})}}, "'bins' has no option 'foo'"),
-    "method": ({"columns": {"size": ("bins", {"method": "foo"})}}, "method of 'bins' is 'foo'; it must be one of"),
-    "options": ({"columns": {"size": ("bins", 3)}}, "columns asks for ('bins', 3)"),
-    "block of one": ({"columns": {"size": "multinomial"}}, "'multinomial' of column 'size' alone"),
-    "stacking": ({"stacking": True}, "stacking is True; it must be 'auto' or None"),
-    "order": ({"order": 3}, "order is 3; it must be 'auto', 0, 1 or 2"),
+    "method": ({"columns": {"size": ("bins", {"method": "foo"})}}, "method of 'bins' is 'foo'; expected one of"),
+    "options": ({"columns": {"size": ("bins", 3)}}, "columns contains ('bins', 3)"),
+    "block of one": ({"columns": {"size": "multinomial"}}, "'multinomial' to the single column 'size'"),
+    "stacking": ({"stacking": True}, "stacking is True; expected 'auto' or None"),
+    "order": ({"order": 3}, "order is 3; expected 'auto', 0, 1 or 2"),
     "order as flag": ({"order": True}, "order is True"),
     "calibrate": ({"calibrate": "yes"}, "calibrate is 'yes'"),
-    "missing": ({"missing": "drop"}, "missing is 'drop'; it must be one of auto, ignore, category, error"),
-    "unseen": ({"unseen": None}, "unseen is None; it must be one of ignore, smooth"),
-    "absent": ({"absent": "yes"}, "absent is 'yes'; it must be one of error, missing"),
-    "compute_loo": ({"compute_loo": "yes"}, "compute_loo is 'yes'; it must be True or False"),
-    "subsample": ({"subsample": "no"}, "subsample is 'no'; it must be 'auto', a number of training rows"),
-    "fit_prior": ({"fit_prior": "no"}, "fit_prior is 'no'; it must be True or False"),
+    "missing": ({"missing": "drop"}, "missing is 'drop'; expected one of auto, ignore, category, error"),
+    "unseen": ({"unseen": None}, "unseen is None; expected one of ignore, smooth"),
+    "absent": ({"absent": "yes"}, "absent is 'yes'; expected one of error, missing"),
+    "compute_loo": ({"compute_loo": "yes"}, "compute_loo is 'yes'; expected True or False"),
+    "subsample": ({"subsample": "no"}, "subsample is 'no'; expected 'auto', the number of training rows"),
+    "fit_prior": ({"fit_prior": "no"}, "fit_prior is 'no'; expected True or False"),
     "class_prior": ({"class_prior": [0.2, 0.3, 0.5]}, "got 3 priors for 2 classes"),
     "class_weight": ({"class_weight": "heavy"}, "class_weight is 'heavy'"),
     "n_threads": ({"n_threads": 0}, "n_threads is 0"),
@@ -455,7 +459,7 @@ def test_bad_rows_change_nothing(verb: str, case: str) -> None:
 def test_absent_columns_change_nothing(verb: str) -> None:
     model = fit()
     unchanged = Unchanged(model)
-    refused(lambda: getattr(model, verb)(X[["size"]], Y), "absent")
+    refused(lambda: getattr(model, verb)(X[["size"]], Y), "missing")
     unchanged.check()
 
 
@@ -463,7 +467,7 @@ def test_forgetting_what_was_never_learned_changes_nothing() -> None:
     model = fit()
     unchanged = Unchanged(model)
     for table, y in ((X.assign(size=77.0), Y), (X.assign(word="new"), Y), (X, np.full(N, "other")), (X, Y)):
-        refused(lambda table=table, y=y: model.forget(table, y), "nothing was changed", error=ForgetError)
+        refused(lambda table=table, y=y: model.forget(table, y), "the model is unchanged", error=ForgetError)
     unchanged.check()
 
 
@@ -489,7 +493,7 @@ def test_settings_that_would_count_other_things() -> None:
     model = fit().set_params(columns={"count": "categorical"})
     unchanged = Unchanged(model)
     for call in (lambda: model.partial_fit(X, Y), model.refit):
-        refused(call, "columns is now", "set it back, or fit again", error=ParameterError)
+        refused(call, "columns is now", "restore the old value, or fit again", error=ParameterError)
         unchanged.check()
     assert fit().set_params(columns={"size": "kernel"}).refit().summary()["note"][0] == "by request"
     assert model.fit(X, Y).summary()["note"][1] == "by request"

@@ -156,7 +156,7 @@ class TestUnseen:
     def test_error(self, rows: Any) -> None:
         model = CategoricalNB(unseen="error").fit(rows, self.labels)
         model.predict(rows)
-        with pytest.raises(InputError, match=r"column 0 holds category .* at row 0.*unseen='ignore'"):
+        with pytest.raises(InputError, match=r"column 0 contains category .* at row 0.*unseen='ignore'"):
             model.predict(self.stranger(rows))
 
 

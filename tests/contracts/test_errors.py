@@ -46,8 +46,8 @@ SHAPES = {
     "one dimension": (X[:, 0], ["got 1D array", "2D array", "X.reshape(-1, 1)"]),
     "three dimensions": (X[None], ["got 3D array", "2D array", "Reshape your data"]),
     "a number": (3.0, ["got scalar array", "2D array", "Reshape your data"]),
-    "nothing": (None, ["got None", "2D array", "pass rows"]),
-    "a text": ("abc", ["got 'abc'", "2D array", "pass rows"]),
+    "nothing": (None, ["got None", "2D array", "rows × columns"]),
+    "a text": ("abc", ["got 'abc'", "2D array", "rows × columns"]),
     "no rows": (X[:0], ["0 sample(s)", "minimum of 1", "pass"]),
     "no columns": (X[:, :0], ["0 feature(s)", "minimum of 1", "pass"]),
     "an empty frame": (pd.DataFrame(X[:, :0]), ["0 feature(s)", "minimum of 1", "pass"]),
@@ -102,12 +102,12 @@ def test_dates(name: str, make: Callable[[np.ndarray], Any]) -> None:
 @every("make", [np.asarray, csr_array, pd.DataFrame, POLARS])
 def test_negative_counts(name: str, make: Callable[[np.ndarray], Any]) -> None:
     column = "column 'column_1'" if make is POLARS else "column 1"
-    said = "Negative values", name, f"{column} is -3 at row 2", "counts are 0 or more", "alternate_sign=False"
+    said = "Negative values", name, f"{column} is -3 at row 2", "expected counts of 0 or more", "alternate_sign=False"
     refused(lambda: getattr(candide, name)().fit(make(with_cell(-3.0)), y), *said)
 
 
 def test_negative_codes() -> None:
-    said = "Negative values", "column 1 holds -3", "codes start at 0", "use NaN"
+    said = "Negative values", "column 1 contains -3", "codes start at 0", "use NaN"
     refused(lambda: candide.CategoricalNB().fit(with_cell(-3), y), *said)
 
 
@@ -121,7 +121,7 @@ def test_infinity(name: str, make: Callable[[np.ndarray], Any], value: float) ->
     if name == "CategoricalNB" and make is csr_array:
         return  # which it does not take
     column = "column 'column_1'" if make is POLARS else "column 1"
-    said = f"{column} is infinite at row 2", "finite, or NaN where", "replace or drop it"
+    said = f"{column} is infinite at row 2", "or NaN for missing values", "replace the value or drop the row"
     rows, model = make(with_cell(value)), getattr(candide, name)().fit(X, y)
     refused(lambda: getattr(candide, name)().fit(rows, y), *said)
     if make is not POLARS:  # whose names of columns the model does not know, and says so
@@ -136,20 +136,23 @@ def test_one_class_works(name: str) -> None:
 
 
 LABELS = {
-    "nothing": (None, ["y is None", "requires y", "give each row a label"]),
-    "all NaN": ([NAN] * 4, ["y contains NaN", "4 rows, and none of them has a label", "check y"]),
-    "all None": ([None] * 4, ["y contains NaN", "4 rows, and none of them has a label", "check y"]),
+    "nothing": (None, ["y is None", "requires y", "pass one label per row"]),
+    "all NaN": ([NAN] * 4, ["y contains NaN", "4 rows has a label", "check y"]),
+    "all None": ([None] * 4, ["y contains NaN", "4 rows has a label", "check y"]),
     "infinity": ([0, 1, INF, 1], ["y contains infinity", "every row needs a label", "drop the rows"]),
-    "continuous": ([0.5, 1, 2, 1], ["0.5 at row 0", "continuous", "pass whole numbers or texts"]),
+    "continuous": ([0.5, 1, 2, 1], ["0.5 at row 0", "continuous", "pass integers or strings"]),
     "two dimensions": (np.ones((4, 2)), ["shape (4, 2)", "1d array", "pass one label per row"]),
     "a number": (3, ["shape ()", "1d array", "pass one label per row"]),
-    "too few": ([0, 1, 0], ["X has 4 rows, y has 3", "inconsistent", "give each row one label"]),
-    "too many": ([0, 1, 0, 1, 1], ["X has 4 rows, y has 5", "inconsistent", "give each row one label"]),
+    "too few": ([0, 1, 0], ["X has 4 rows, y has 3", "inconsistent", "pass one label"]),
+    "too many": ([0, 1, 0, 1, 1], ["X has 4 rows, y has 5", "inconsistent", "pass one label"]),
     "mixed": ([0, "a", 0, "a"], ["0, 'a'", "different types", "same type"]),
     "mixed objects": (np.array([0, "a", 0, "a"], dtype=object), ["0, 'a'", "different types", "same type"]),
     "ragged": ([[0], [1, 2], [0], [1]], ["y is not an array", "inhomogeneous", "same length"]),
-    "unhashable": (np.array([[0], [1, 2], [0], [1]], dtype=object), ["a list", "numbers, texts or booleans", "use"]),
-    "complex": (np.array([0, 1j, 0, 1]), ["complex", "not supported", "pass labels"]),
+    "unhashable": (
+        np.array([[0], [1, 2], [0], [1]], dtype=object),
+        ["of type list", "numbers, strings or booleans", "use"],
+    ),
+    "complex": (np.array([0, 1j, 0, 1]), ["complex", "not supported", "pass class labels"]),
 }
 
 
@@ -182,10 +185,10 @@ WEIGHTS = {
     "infinite": ([1, 1, 1, INF], ["inf at row 3", "negative, NaN or infinite", "use 0"]),
     "zeros": (
         [0, 0, 0, 0],
-        ["all sample weights are zero", "expected at least one positive weight", "give a row a weight above 0"],
+        ["all sample weights are zero", "expected at least one positive weight", "pass a positive weight"],
     ),
-    "texts": (list("abcd"), ["no numbers", "finite", "give one"]),
-    "two dimensions": (np.ones((4, 2)), ["2D array", "1D array or scalar", "give one weight per row"]),
+    "texts": (list("abcd"), ["not numeric", "finite", "non-negative"]),
+    "two dimensions": (np.ones((4, 2)), ["2D array", "1D array or scalar", "pass one weight per row"]),
     "too few": ([1, 1], ["(2,)", "expected (4,)", "one weight per row"]),
 }
 

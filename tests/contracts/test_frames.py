@@ -147,7 +147,7 @@ def test_numbers_as_labels(kind: str) -> None:
 )
 def test_rows_with_null_labels_are_left_out(make: Any) -> None:
     labels = make()
-    with pytest.raises(InputError, match=r"y contains NaN.*drop the rows without one"):
+    with pytest.raises(InputError, match=r"y contains NaN.*drop the rows without a label"):
         candide.GaussianNB(unlabeled="error").fit(X[:3], labels)
     with pytest.warns(UserWarning, match="skipped 1 rows without a label"):
         model = candide.GaussianNB().fit(X[:3], labels)

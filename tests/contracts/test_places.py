@@ -37,13 +37,15 @@ def test_infinity_is_found_in_its_row(name: str, method: str, make: Any) -> None
 @every("name", ["MultinomialNB", "ComplementNB", "PoissonNB"])
 def test_negative_counts_are_refused_at_predict(name: str, method: str, make: Any) -> None:
     model = getattr(candide, name)().fit([[0, 1, 2], [3, 4, 5]], [0, 1])
-    with pytest.raises(InputError, match=rf"Negative values .* column 1 is -2 at row {FAR}; counts are 0 or more"):
+    with pytest.raises(
+        InputError, match=rf"Negative values .* column 1 is -2 at row {FAR}; expected counts of 0 or more"
+    ):
         getattr(model, method)(make(rows_with(-2.0)))
 
 
 def test_a_category_never_seen_is_found_in_its_row() -> None:
     model = candide.CategoricalNB(unseen="error").fit([[0, 1, 2], [1, 1, 1]], [0, 1])
-    with pytest.raises(InputError, match=rf"column 1 holds category 9.* at row {FAR}, .*unseen='ignore'"):
+    with pytest.raises(InputError, match=rf"column 1 contains category 9.* at row {FAR}, .*unseen='ignore'"):
         model.predict(rows_with(9).astype(int))
 
 
@@ -68,7 +70,7 @@ def test_a_column_that_nobody_saw_says_nothing_however_far_a_value_lies() -> Non
 
 @every("threads", ["a", [2], 0, -1, 1.5, True])
 def test_threads_are_a_whole_number_above_zero(threads: Any) -> None:
-    with pytest.raises(ParameterError, match=r"n_threads is .*; it must be None or a whole number above 0"):
+    with pytest.raises(ParameterError, match=r"n_threads is .*; expected None or a positive integer"):
         candide.GaussianNB(n_threads=threads).fit([[1.0], [2.0]], [0, 1])
 
 

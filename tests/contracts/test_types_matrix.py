@@ -86,7 +86,7 @@ def test_labels(learned: str, given: str) -> None:
     expected |= {("integers", "booleans"), ("booleans", "integers"), ("booleans", "strings"), ("booleans", "booleans")}
     if (learned, given) not in expected:
         for call in (model.score, model.partial_fit, model.evaluate):
-            with pytest.raises(InputError, match=r"y holds .* at row .*pass labels of that type"):
+            with pytest.raises(InputError, match=r"y contains .* at row .*pass labels of the same type"):
                 call(X, y)
         return
     assert model.score(X, y) == model.score(X, labels_of(learned))
@@ -134,13 +134,13 @@ CONVERTED = {
     "texts as dates": (pd.to_datetime(["2024-02-29", "2024-03-01"]), ["2024-02-29", "2024-03-01T00:00:00Z"]),
 }
 REFUSED = {
-    "a word": ([1.5, 2, 3], ["1.5", "old", "3"], "'old' at row 1, and is a column of numbers"),
-    "an identifier": ([1, 2, 3], ["001", "2", "3"], "'001' at row 0, and is a column of numbers"),
-    "a count": ([True, False, True], [0, 1, 2], "2 at row 2, and is a column of booleans"),
-    "yes": ([True, False], ["yes", "no"], "'yes' at row 0, and is a column of booleans"),
-    "an integer for a code": (["007", "012"], [7, 12], "7 at row 0, and is a column of categories such as '007'"),
-    "a number for a name": (["red", "blue"], [1, 2], "1 at row 0, and is a column of categories such as 'blue'"),
-    "a date for a number": ([1, 2], pd.to_datetime(["2024-02-29", "2024-03-01"]), "and is a column of numbers"),
+    "a word": ([1.5, 2, 3], ["1.5", "old", "3"], "'old' at row 1, but it is a column of numbers"),
+    "an identifier": ([1, 2, 3], ["001", "2", "3"], "'001' at row 0, but it is a column of numbers"),
+    "a count": ([True, False, True], [0, 1, 2], "2 at row 2, but it is a column of booleans"),
+    "yes": ([True, False], ["yes", "no"], "'yes' at row 0, but it is a column of booleans"),
+    "an integer for a code": (["007", "012"], [7, 12], "7 at row 0, but it is a column of categories such as '007'"),
+    "a number for a name": (["red", "blue"], [1, 2], "1 at row 0, but it is a column of categories such as 'blue'"),
+    "a date for a number": ([1, 2], pd.to_datetime(["2024-02-29", "2024-03-01"]), "but it is a column of numbers"),
     "a number for a date": (pd.to_datetime(["2024-02-29", "2024-03-01"]), [19782, 19783], "is a column of dates"),
 }
 
@@ -158,7 +158,7 @@ def test_later_cells_are_converted(case: str) -> None:
 def test_later_cells_are_refused(case: str) -> None:
     """With the row, and what to do; also when they are learned, in a chunk whose number the error tells."""
     cells, later, words = REFUSED[case]
-    with pytest.raises(InputError, match=f"column 'c' holds .*{words}.*schema="):
+    with pytest.raises(InputError, match=f"column 'c' contains .*{words}.*schema="):
         learned(cells).predict({"c": later})
     y = np.arange(len(cells)) % 2
     with pytest.raises(InputError, match=f"chunk 1: .*{words}"):
@@ -169,7 +169,10 @@ def test_first_values_that_come_late() -> None:
     """They decide the type of a column; those of another type in the same rows are refused."""
     chunks = [({"c": [None, None]}, [0, 1]), ({"c": ["1", "2"]}, [0, 1]), ({"c": [1, 2]}, [0, 1])]
     assert NaiveBayes(**PLAIN).fit(iter(chunks[:2])).schema_["kind"].tolist()[0] == "category"
-    with pytest.raises(InputError, match=r"held categories and now holds numbers.*schema=\{'c': 'category'\}"):
+    with pytest.raises(
+        InputError,
+        match=r"contains categories in one part of the data and numbers in another.*schema=\{'c': 'category'\}",
+    ):
         NaiveBayes(**PLAIN).fit(iter(chunks))
     model = NaiveBayes(schema={"c": "category"}, **PLAIN).fit(iter(chunks))
     assert model.model_.state.statistics.categories.labels[0].tolist() == ["1", "2"]

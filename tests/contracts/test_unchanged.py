@@ -129,7 +129,7 @@ def test_other_classes_than_the_prior_has(name: str) -> None:
     model.set_params(parameter_prior=PRIORS[name])
     state.before["parameter_prior"] = model.parameter_prior
     for learn in (model.fit, model.partial_fit):
-        with pytest.raises(ParameterError, match=r"has shape \(5, 2\) for 2 classes; give one"):
+        with pytest.raises(ParameterError, match=r"has shape \(5, 2\) for 2 classes; pass one"):
             learn(X, y)
         state.check()
 
@@ -149,11 +149,11 @@ def test_other_classes_after_the_first_call(name: str) -> None:
 def test_forgetting_what_was_never_learned(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
     unchanged = Unchanged(model)
-    with pytest.raises(ForgetError, match="nothing was changed"):
+    with pytest.raises(ForgetError, match="the model is unchanged"):
         model.forget(X, y + 7)
-    with pytest.raises(ForgetError, match="nothing was changed"):
+    with pytest.raises(ForgetError, match="the model is unchanged"):
         model.forget(X, y, sample_weight=[2, 1, 1, 1, 1])
-    with pytest.raises(ForgetError, match="nothing was changed"):
+    with pytest.raises(ForgetError, match="the model is unchanged"):
         model.forget(X, y)
     unchanged.check()
 
@@ -170,7 +170,7 @@ def test_merging_what_cannot_be_added(name: str) -> None:
             model.merge(stranger)
     with pytest.raises(ValueError, match="not fitted"):
         model.merge(kind())
-    with pytest.raises(CandideError, match="labels of different types"):
+    with pytest.raises(CandideError, match="labels have different types"):
         model.merge(kind().fit(X, y.astype(str)))
     unchanged.check()
 
@@ -178,7 +178,7 @@ def test_merging_what_cannot_be_added(name: str) -> None:
 def test_merging_other_thresholds() -> None:
     model = candide.BernoulliNB().fit(X, y)
     unchanged = Unchanged(model)
-    with pytest.raises(MergeError, match=r"binarize is 0\.0 .* and 1\.0 .*train both alike"):
+    with pytest.raises(MergeError, match=r"binarize is 0\.0 .* and 1\.0 .*train both with the same settings"):
         model.merge(candide.BernoulliNB(binarize=1.0).fit(X, y))
     unchanged.check()
 

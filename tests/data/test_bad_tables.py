@@ -28,13 +28,12 @@ def refused(X: Any, *words: str, kinds: Any = None) -> None:
 
 
 def test_a_few_texts_among_numbers() -> None:
-    words = (
-        "column 'age' holds 3 text values (first: 'n/a' at row 17) among numbers; pass columns={'age': 'categorical'}"
-    )
+    found = "column 'age' contains 3 text values (first: 'n/a' at row 17) among numbers"
+    words = f"{found}; pass columns={{'age': 'categorical'}}"
     for column in (AGES, pd.Series(AGES), pd.Series(AGES, dtype=object), np.array(AGES, dtype=object)):
         refused({"age": column}, words)
     refused(pd.DataFrame({"age": AGES}), words)
-    refused([[age] for age in AGES], "column 0 holds 3 text values (first: 'n/a' at row 17)")
+    refused([[age] for age in AGES], "column 0 contains 3 text values (first: 'n/a' at row 17)")
 
 
 def test_nine_in_ten_are_numbers() -> None:
@@ -49,7 +48,7 @@ def test_texts_that_are_no_numbers() -> None:
         pl.Series(["1", None, "many", "few"]),
         pd.Categorical(["1", None, "many", "few"]),
     ):
-        refused({"c": column}, "column 'c' holds 2 text values (first: 'many' at row 2)", kinds={"c": "number"})
+        refused({"c": column}, "column 'c' contains 2 text values (first: 'many' at row 2)", kinds={"c": "number"})
 
 
 @every("cell", [["a"], {"a": 1}, {1, 2}, np.array([1, 2])])
@@ -57,20 +56,22 @@ def test_cells_that_hold_several_things(cell: Any) -> None:
     column = np.empty(3, dtype=object)
     column[:] = ["x", None, "y"]
     column[1] = cell
-    words = f"column 'tags' holds a {type(cell).__name__} at row 1"
-    refused({"tags": column}, words, "give each part its own column")
+    words = f"column 'tags' contains a {type(cell).__name__} at row 1"
+    refused({"tags": column}, words, "split the values into one column each")
     refused(pd.DataFrame({"tags": column}), words)
     refused({"tags": column}, words, kinds={"tags": "category"})
 
 
 def test_columns_of_lists_and_records() -> None:
     for X in (pl.DataFrame({"tags": [["a"], ["b", "c"]]}), pa.table({"tags": [["a"], ["b", "c"]]})):
-        refused(X, "column 'tags' holds lists or records (List", "give each part its own column")
-    refused(pl.DataFrame({"at": [{"x": 1}]}), "column 'at' holds lists or records (Struct")
+        refused(X, "column 'tags' contains lists or records (List", "split the values into one column each")
+    refused(pl.DataFrame({"at": [{"x": 1}]}), "column 'at' contains lists or records (Struct")
 
 
 def test_cells_without_an_order() -> None:
-    refused({"c": np.array([Colour.RED, Colour.BLUE], dtype=object)}, "column 'c' holds cells of type Colour", "sorted")
+    refused(
+        {"c": np.array([Colour.RED, Colour.BLUE], dtype=object)}, "column 'c' contains values of type Colour", "sorted"
+    )
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
@@ -89,7 +90,7 @@ def test_infinities(value: float) -> None:
 
 def test_large_numbers() -> None:
     assert read_table({"c": [1e300, -1.7e308, 5e-324]}).columns[0].values.tolist() == [1e300, -1.7e308, 5e-324]
-    refused({"c": np.array([1, 10**400], dtype=object)}, "column 'c' holds a number beyond 1.8e308", "row 1")
+    refused({"c": np.array([1, 10**400], dtype=object)}, "column 'c' contains a number beyond 1.8e308", "row 1")
     assert read_table({"c": np.array([1, 10**400], dtype=object)}, {"c": "category"}).kinds == ("category",)
 
 
@@ -111,7 +112,7 @@ def test_no_columns() -> None:
 
 
 def test_columns_of_different_lengths() -> None:
-    refused({"a": [1, 2], "b": ["x"]}, "column 'b' has 1 cells, column 'a' has 2; give all columns the same length")
+    refused({"a": [1, 2], "b": ["x"]}, "column 'b' has 1 cells, column 'a' has 2; pass columns of the same length")
 
 
 def test_columns_that_are_none() -> None:

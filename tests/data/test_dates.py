@@ -106,9 +106,9 @@ class TestKinds:
         expected = cells({"w": [dt.datetime(2020, 3, 1, 12), None]}, kinds=kinds)
         assert cells({"w": ["2020-03-01T12:00:00", None]}, kinds=kinds, types=DATE) == expected
         for odd in ("1.3.2020", "soon", "2020-13-01"):
-            with pytest.raises(InputError, match=f"column 'w' holds '{odd}' at row 1, and is a column of dates"):
+            with pytest.raises(InputError, match=f"column 'w' contains '{odd}' at row 1, but it is a column of dates"):
                 read_table({"w": ["2020-03-01", odd]}, kinds, DATE)
-        with pytest.raises(InputError, match="column 'w' holds 18262 at row 0, and is a column of dates"):
+        with pytest.raises(InputError, match="column 'w' contains 18262 at row 0, but it is a column of dates"):
             read_table({"w": [18262]}, kinds, DATE)
 
     def test_only_days(self) -> None:

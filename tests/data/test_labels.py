@@ -121,5 +121,5 @@ def test_only_distinct_short_texts_are_sorted(monkeypatch, width, sorted_values)
 def test_labels_that_cannot_be_sorted():
     with pytest.raises(InputError, match="types complex, int cannot be sorted"):
         encode(objects(1j, 2j, 3), Kernels(1))
-    with pytest.raises(InputError, match=r"a label or category is a list \(\[1\]\)"):
+    with pytest.raises(InputError, match=r"a label or category of type list \(\[1\]\)"):
         encode(objects("a", [1]), Kernels(1))

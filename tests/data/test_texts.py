@@ -80,8 +80,8 @@ def test_all_missing() -> None:
 @every(
     "source,message",
     [
-        ("one text", "are one str; pass a list"),
-        (b"one text", "are one bytes"),
+        ("single string", "a single str; expected a list"),
+        (b"single string", "a single bytes"),
         (["a", b"b"], r"row 1 of the texts is a bytes \(b'b'\).*decode"),
         (["a", None, 3], "row 2 of the texts is a int"),
         ([["a"]], "row 0 of the texts is a list"),
@@ -90,9 +90,9 @@ def test_all_missing() -> None:
         (pa.array([b"a"]), "type binary"),
         (pa.array([1]), "type int64"),
         (pd.Series([1, 2]), "row 0 of the texts is a int"),
-        (pd.DataFrame({"text": ["a"]}), "are a DataFrame"),
-        ({"text": ["a"]}, "are a dict"),
-        (3, "are a int"),
+        (pd.DataFrame({"text": ["a"]}), "got a DataFrame"),
+        ({"text": ["a"]}, "got a dict"),
+        (3, "got a int"),
     ],
 )
 def test_what_is_no_text(source: Any, message: str) -> None:
@@ -138,11 +138,11 @@ def test_vocabularies(tmp_path: Any) -> None:
     """From a list or a file."""
     (tmp_path / "words.txt").write_text("spam\nhäm\n", "utf-8")
     assert read_vocabulary(tmp_path / "words.txt").tokens() == read_vocabulary(["spam", "häm"]).tokens()
-    with pytest.raises(ParameterError, match="holds 'a' twice"):
+    with pytest.raises(ParameterError, match="contains 'a' twice"):
         read_vocabulary(["a", "b", "a"])
     with pytest.raises(ParameterError, match="the vocabulary is a set"):
         read_vocabulary({"a", "b"})
-    with pytest.raises(ParameterError, match="one text"):
+    with pytest.raises(ParameterError, match="single string"):
         read_vocabulary("spam")
 
 
@@ -153,13 +153,13 @@ def test_vocabularies(tmp_path: Any) -> None:
         ({"strip_accents": "yes"}, "strip_accents is 'yes'"),
         ({"ngrams": (2, 1)}, r"ngrams is \(2, 1\)"),
         ({"min_length": 0}, "min_length is 0"),
-        ({"pattern": "a", "tokenizer": str.split}, "both pattern and tokenizer"),
-        ({"analyzer": "char", "stop_words": frozenset("a")}, "words have settings"),
-        ({"marks": True, "analyzer": "char"}, "marks=True is for words"),
-        ({"marks": True, "pattern": "a"}, "marks=True is for words"),
-        ({"ends": True}, "ends=True is for two or more"),
-        ({"ends": True, "ngrams": (2, 2), "tokenizer": str.split}, "ends=True is for two or more"),
-        ({"analyzer": "place", "ngrams": (1, 2)}, "tokens of its own"),
+        ({"pattern": "a", "tokenizer": str.split}, "pattern and tokenizer"),
+        ({"analyzer": "char", "stop_words": frozenset("a")}, "apply only to analyzer='word'"),
+        ({"marks": True, "analyzer": "char"}, "marks=True works only with"),
+        ({"marks": True, "pattern": "a"}, "marks=True works only with"),
+        ({"ends": True}, "ends=True works only with n-grams of two or more"),
+        ({"ends": True, "ngrams": (2, 2), "tokenizer": str.split}, "ends=True works only with n-grams of two or more"),
+        ({"analyzer": "place", "ngrams": (1, 2)}, "not use n-grams"),
     ],
 )
 def test_recipes_that_make_no_sense(settings: dict[str, Any], message: str) -> None:

@@ -20,24 +20,29 @@ TABLE = pa.table({"x": [1.0, None, 2.0], "word": ["a", "b", "c"], "w": [1.0, -1.
 @pytest.mark.parametrize(
     ("query", "options", "error", "match"),
     [
-        ("SELECT nonsense FROM t", {}, SourceError, "does not respond.*nonsense.*check the names"),
+        ("SELECT nonsense FROM t", {}, SourceError, "reported an error.*nonsense.*check the names"),
         ("nowhere", {}, SourceError, "nowhere"),
-        ("SELECT 1; DROP TABLE t", {}, SourceError, "does not respond"),
-        ("t; DROP TABLE t", {}, SourceError, "does not respond"),
-        ("t", {"label": "z"}, InputError, "label= names a column 'z', but the columns are 'x', 'word', 'w', 'y'"),
+        ("SELECT 1; DROP TABLE t", {}, SourceError, "reported an error"),
+        ("t; DROP TABLE t", {}, SourceError, "reported an error"),
+        (
+            "t",
+            {"label": "z"},
+            InputError,
+            "label= refers to 'z', but the source has no such column; it has 'x', 'word', 'w', 'y'",
+        ),
         ("t", {"columns": ["X"]}, InputError, "did you mean 'x'"),
-        ("t", {"columns": "x"}, ParameterError, r"pass a list of names: columns=\['x'\]"),
-        ("t", {"columns": ["y"]}, ParameterError, "label='y' is also asked for"),
-        ("t", {"weight": "w"}, InputError, "weight='w' holds a weight that is -1.0"),
+        ("t", {"columns": "x"}, ParameterError, r"expected a list of names: columns=\['x'\]"),
+        ("t", {"columns": ["y"]}, ParameterError, "label='y' is also given"),
+        ("t", {"weight": "w"}, InputError, "weight='w' contains a weight that is -1.0"),
         ("t", {"weight": "word"}, InputError, "weight='word' is a column of type string"),
         ("SELECT x, y, x AS w FROM t", {"weight": "w", "columns": ["x"]}, InputError, "a weight that is missing"),
         ("SELECT y FROM t", {}, InputError, "'y' is the only column"),
-        ("SELECT x, y, 0.0 AS w FROM t", {"weight": "w"}, InputError, "no rows with a label and a weight"),
-        ("SELECT * FROM t WHERE x > 9", {}, InputError, "no rows with a label and a weight"),
-        ("t", {"columns": ["word"]}, InputError, "holds 2 text values"),
+        ("SELECT x, y, 0.0 AS w FROM t", {"weight": "w"}, InputError, "no rows with a label and a positive weight"),
+        ("SELECT * FROM t WHERE x > 9", {}, InputError, "no rows with a label and a positive weight"),
+        ("t", {"columns": ["word"]}, InputError, "contains 2 text values"),
         ("", {}, ParameterError, "query is empty"),
         (None, {}, ParameterError, "query is empty"),
-        (TABLE, {}, InputError, "a frame in memory goes to fit"),
+        (TABLE, {}, InputError, "pass data frames in memory to fit"),
         ("t", {"dialect": "mysql"}, ParameterError, "dialect is 'mysql'.*duckdb, postgres, sqlite"),
     ],
 )
@@ -57,7 +62,7 @@ def test_odd_connections(connection: Any) -> None:
 
 
 def test_odd_estimators() -> None:
-    with pytest.raises(ParameterError, match="pass a model of candide"):
+    with pytest.raises(ParameterError, match="expected an estimator of candide"):
         fit_sql("GaussianNB", None, "t", label="y")
 
 
@@ -68,7 +73,7 @@ def test_two_columns_of_one_name(put_server: Put) -> None:
 
 
 def test_texts_need_one_column(put_duck: Put) -> None:
-    with pytest.raises(InputError, match="TextNB learns from one column of texts, and the source has x, word"):
+    with pytest.raises(InputError, match="TextNB needs a single text column, but the source has x, word"):
         fit_sql(TextNB(), put_duck(TABLE), "SELECT x, word, y FROM t", label="y")
 
 
@@ -77,9 +82,9 @@ def test_texts_need_one_column(put_duck: Put) -> None:
     [
         (GaussianNB(), "inf", "infinit"),
         (GaussianNB(), "1e200", "squares overflow"),
-        (MultinomialNB(), "-1.0", "Negative values.*'x' is -1.*answer of the database"),
+        (MultinomialNB(), "-1.0", "Negative values.*'x' is -1.*result of the query"),
         (MultinomialNB(), "inf", "infinit"),
-        (CategoricalNB(), "-1.0", "Negative values.*answer of the database"),
+        (CategoricalNB(), "-1.0", "Negative values.*result of the query"),
         (NaiveBayes(stacking=None, calibrate=None, compute_loo=False), "inf", "infinit"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,

@@ -79,10 +79,10 @@ def test_no_answer() -> None:
     [
         ({"costs": np.ones((2, 2))}, r"costs has shape \(2, 2\) for 3 classes"),
         ({"costs": "much"}, "costs"),
-        ({"costs": {("ant", "dog"): 1}}, "costs names 'dog', which is not a class"),
-        ({"costs": {"ant": 1}}, r"costs has the key 'ant'; keys are pairs of labels"),
-        ({"costs": np.full((3, 3), np.nan)}, "a cost must be a finite number"),
-        ({"abstain": 0.5, "unsure": "ant"}, "'ant' is a class of this model"),
+        ({"costs": {("ant", "dog"): 1}}, "costs has the key 'dog', which is not a class"),
+        ({"costs": {"ant": 1}}, r"costs has the key 'ant'; expected pairs of labels"),
+        ({"costs": np.full((3, 3), np.nan)}, "expected a finite number"),
+        ({"abstain": 0.5, "unsure": "ant"}, "'ant', which is a class of this model"),
     ],
 )
 def test_decisions_refused(settings: dict[str, Any], said: str) -> None:

@@ -65,14 +65,16 @@ def test_balanced_is_uniform(name: str, given: Any) -> None:
 
 @pytest.mark.parametrize("given", ["smoothed", Dirichlet(2.0)], ids=str)
 def test_a_prior_that_is_fitted_and_not_fitted(given: Any) -> None:
-    with pytest.raises(ParameterError, match=r"fit_prior is False, .* follows the rows; leave one"):
+    with pytest.raises(ParameterError, match=r"fit_prior is False, .* estimates it from the rows; omit one"):
         made("BernoulliNB", given, fit_prior=False).fit(X, y)
     assert made("BernoulliNB", "uniform", fit_prior=False).fit(X, y).class_prior_.tolist() == [1 / 3] * 3
 
 
 def test_a_prior_by_label_follows_the_classes() -> None:
     model = made("BernoulliNB", {"ant": 0.2, "bee": 0.8})
-    with pytest.raises(ParameterError, match=r"names \['ant', 'bee'\]; it must name each of 'ant', 'bee', 'cat'"):
+    with pytest.raises(
+        ParameterError, match=r"has the keys \['ant', 'bee'\]; expected the classes 'ant', 'bee', 'cat'"
+    ):
         model.fit(X, y)
     model.fit(X[y != "cat"], y[y != "cat"])
     assert model.class_prior_.tolist() == [0.2, 0.8]
@@ -92,12 +94,12 @@ def test_class_weights_multiply_a_smoothed_prior() -> None:
 @every(
     "given,said",
     [
-        ("even", "the class prior is 'even'; it must be None"),
+        ("even", "the class prior is 'even'; expected None"),
         ([0.5, 0.5], "Number of priors must match number of classes"),
         ([0.5, 0.5, 0.5], "sum of the priors should be 1"),
         ([1.5, -0.25, -0.25], "non-negative"),
-        ({"ant": 1.0}, "it must name each of 'ant', 'bee', 'cat'"),
-        ({"ant": 0.5, "bee": 0.5, "cat": -0.1}, "prior of 'cat' is -0.1; it must be a number of at least 0"),
+        ({"ant": 1.0}, "expected the classes 'ant', 'bee', 'cat'"),
+        ({"ant": 0.5, "bee": 0.5, "cat": -0.1}, "prior of 'cat' is -0.1; expected a non-negative number"),
         ({"ant": 0.5, "bee": 0.5, "cat": 0.5}, "sum of the priors should be 1"),
         (Dirichlet([1, 1]), "2 pseudo-counts for 3 classes"),
     ],
@@ -154,7 +156,7 @@ def test_a_changed_model_learns_on(calibrate: str | None) -> None:
     np.testing.assert_array_equal(changed.class_prior_, OTHER)
 
 
-@pytest.mark.filterwarnings("ignore:.*this model keeps no training rows to fit it again")
+@pytest.mark.filterwarnings("ignore:.*this model keeps no training rows to refit it, so it is")
 @pytest.mark.parametrize("calibrate", [None, "temperature"])
 def test_a_changed_model_meets_no_new_class(calibrate: str | None) -> None:
     changed = made("PoissonNB", calibrate=calibrate).fit(X, y).with_class_prior(OTHER)
@@ -170,13 +172,13 @@ def test_a_changed_model_meets_no_new_class(calibrate: str | None) -> None:
 @every(
     "other, said",
     [
-        ("smoothed", "class_prior is 'smoothed'; give"),
-        ("even", "class_prior is 'even'; give"),
+        ("smoothed", "class_prior is 'smoothed'; expected"),
+        ("even", "class_prior is 'even'; expected"),
         ([0.5, 0.5], "Number of priors must match number of classes"),
         ([0.5, 0.5, 0.5], "sum of the priors should be 1"),
         ([1.5, -0.25, -0.25], "non-negative"),
-        ({"ant": 0.5, "bee": 0.5}, r"names \['ant', 'bee'\]; it must name each of \['ant', 'bee', 'cat'\]"),
-        (None, "class_prior is None; give"),
+        ({"ant": 0.5, "bee": 0.5}, r"has the keys \['ant', 'bee'\]; expected the classes \['ant', 'bee', 'cat'\]"),
+        (None, "class_prior is None; expected"),
     ],
 )
 def test_changes_refused(calibrate: Any, other: Any, said: str) -> None:
@@ -188,7 +190,7 @@ def test_changes_refused(calibrate: Any, other: Any, said: str) -> None:
 def test_complement_scores_have_no_prior_to_change() -> None:
     model = candide.ComplementNB().fit(X, y)
     for change in (lambda: model.with_class_prior(OTHER), lambda: model.adapt_class_prior(X)):
-        with pytest.raises(ParameterError, match=r"scores of ComplementNB hold no class prior.*calibrate="):
+        with pytest.raises(ParameterError, match=r"scores of ComplementNB do not include a class prior.*calibrate="):
             change()
 
 

@@ -16,10 +16,12 @@ y = np.array(["a", "a", "b", "c"])
 def test_densities_are_refused_by_name(fitted: bool) -> None:
     model = ComplementNB().fit(X, y) if fitted else ComplementNB()
     assert not hasattr(model, "sample")
-    with pytest.raises(NotADensity, match=r"ComplementNB has no sample: .*no log probability.*use MultinomialNB"):
+    with pytest.raises(NotADensity, match=r"ComplementNB has no sample: .*not log probabilities.*use MultinomialNB"):
         _ = model.sample
     model.fit(X, y)
-    with pytest.raises(NotADensity, match=r"ComplementNB has no log_density: .*no log probability.*use MultinomialNB"):
+    with pytest.raises(
+        NotADensity, match=r"ComplementNB has no log_density: .*not log probabilities.*use MultinomialNB"
+    ):
         diagnostics.log_density(model, X)
     with pytest.raises(NotADensity, match="ComplementNB has no log_likelihood"):
         diagnostics.log_likelihood(model, X, y)

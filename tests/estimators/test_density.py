@@ -128,5 +128,5 @@ def test_impossible_row_has_no_density() -> None:
 @every("name", NAMES)
 def test_likelihood_of_an_unknown_class(name: str) -> None:
     model = getattr(candide, name)().fit(X, y)
-    with pytest.raises(InputError, match=r"class 7 in y is unknown to the model, which knows \[0, 1, 2\]; drop"):
+    with pytest.raises(InputError, match=r"class 7 in y is unknown to the model; expected one of \[0, 1, 2\]; drop"):
         diagnostics.log_likelihood(model, X[:1], [7])

@@ -245,7 +245,7 @@ def test_a_prior_that_is_alike_for_all_classes_may_be_written_out() -> None:
 
 
 def test_the_evidence_of_normals_asks_for_their_prior() -> None:
-    with pytest.raises(ParameterError, match="estimate='mean', 'map' or 'predictive', or give") as caught:
+    with pytest.raises(ParameterError, match="estimate='mean', 'map' or 'predictive', or pass") as caught:
         diagnostics.log_marginal_likelihood(candide.GaussianNB().fit(X, y))
     assert "alpha" not in str(caught.value)
 
@@ -262,21 +262,21 @@ CONTRADICTIONS = [
     *((n, {"parameter_prior": p, "estimate": "mle"}, "parameter_prior is given with") for n, p in COUNTED.items()),
     *((n, {"parameter_prior": p, "alpha": 1.0}, "alpha and parameter_prior are both") for n, p in COUNTED.items()),
     *((n, {"parameter_prior": p, "alpha": "loo"}, "alpha and parameter_prior are both") for n, p in COUNTED.items()),
-    *((n, {"alpha": 0, "estimate": "predictive"}, "pseudo-counts must be above 0") for n in COUNTED),
+    *((n, {"alpha": 0, "estimate": "predictive"}, "expected pseudo-counts above 0") for n in COUNTED),
     *((n, {"parameter_prior": NIG}, "parameter_prior is NormalInverseGamma") for n in COUNTED),
-    *((n, {"estimate": "median"}, "estimate is 'median'; it must be None, 'mean'") for n in (*COUNTED, "GaussianNB")),
+    *((n, {"estimate": "median"}, "estimate is 'median'; expected None, 'mean'") for n in (*COUNTED, "GaussianNB")),
     ("PoissonNB", {"beta": 1.0, "estimate": "mle"}, "beta is given with estimate='mle'"),
     ("PoissonNB", {"beta": 2.0, "parameter_prior": Gamma()}, "beta and parameter_prior are both given"),
-    ("PoissonNB", {"beta": 0.0, "estimate": "predictive"}, "is improper; pseudo-counts must be above 0"),
-    ("ComplementNB", {"estimate": "predictive"}, "complement scores are none; use MultinomialNB"),
-    ("ComplementNB", {"alpha": "evidence"}, "complement scores are none; use MultinomialNB, or alpha='loo'"),
-    ("GaussianNB", {"parameter_prior": NIG, "estimate": "mle"}, "maximum likelihood has no prior; leave one"),
+    ("PoissonNB", {"beta": 0.0, "estimate": "predictive"}, "is improper; expected pseudo-counts above 0"),
+    ("ComplementNB", {"estimate": "predictive"}, "complement scores are not a density; use MultinomialNB"),
+    ("ComplementNB", {"alpha": "evidence"}, "complement scores are not a density; use MultinomialNB, or alpha='loo'"),
+    ("GaussianNB", {"parameter_prior": NIG, "estimate": "mle"}, "maximum likelihood has no prior; omit one"),
     ("GaussianNB", {"ddof": 1, "estimate": "map"}, "ddof is given with estimate='map'"),
-    ("GaussianNB", {"ddof": 1, "parameter_prior": NIG}, "ddof is given with a parameter_prior, where"),
-    ("GaussianNB", {"estimate": np.array(["map", "mean"])}, "it must be None, 'mean'"),
-    ("GaussianNB", {"variance": np.array(["class"])}, "it must be one of class, shared"),
+    ("GaussianNB", {"ddof": 1, "parameter_prior": NIG}, "ddof is given with a parameter_prior, but"),
+    ("GaussianNB", {"estimate": np.array(["map", "mean"])}, "expected None, 'mean'"),
+    ("GaussianNB", {"variance": np.array(["class"])}, "expected one of class, shared"),
     *(
-        ("GaussianNB", {"parameter_prior": prior, "variance": "shared"}, "variance is 'shared', and " + part)
+        ("GaussianNB", {"parameter_prior": prior, "variance": "shared"}, "variance is 'shared', but " + part)
         for prior, part in (
             (NormalInverseGamma(scale=BY_CLASS), "scale of the parameter_prior differs by class"),
             (NormalInverseGamma(shape=BY_CLASS), "shape of the parameter_prior differs by class"),
@@ -284,13 +284,13 @@ CONTRADICTIONS = [
         )
     ),
     ("GaussianNB", {"var_smoothing": 1e-9, "estimate": "mean"}, "var_smoothing is given with estimate='mean'"),
-    ("GaussianNB", {"parameter_prior": Beta()}, "must be a candide.priors.NormalInverseGamma or Normal"),
-    ("GaussianNB", {"parameter_prior": NormalInverseGamma(strength=0)}, "strength, shape and scale must be above 0"),
-    ("GaussianNB", {"variance": "pooled"}, "variance is 'pooled'; it must be one of class, shared"),
+    ("GaussianNB", {"parameter_prior": Beta()}, "expected a candide.priors.NormalInverseGamma or Normal"),
+    ("GaussianNB", {"parameter_prior": NormalInverseGamma(strength=0)}, "strength, shape and scale above 0"),
+    ("GaussianNB", {"variance": "pooled"}, "variance is 'pooled'; expected one of class, shared"),
     ("MultinomialNB", {"parameter_prior": [Dirichlet()]}, "has 1 priors for 2 columns"),
-    ("MultinomialNB", {"parameter_prior": {0: Dirichlet(), 5: Dirichlet()}}, "there is no column 5"),
-    ("BernoulliNB", {"parameter_prior": {"x0": Beta(), 0: Beta()}}, "there is column 0 twice"),
-    ("BernoulliNB", {"parameter_prior": {"x1": Beta()}}, "there is column 'x0' without a prior"),
+    ("MultinomialNB", {"parameter_prior": {0: Dirichlet(), 5: Dirichlet()}}, "unknown column 5"),
+    ("BernoulliNB", {"parameter_prior": {"x0": Beta(), 0: Beta()}}, "duplicate column 0"),
+    ("BernoulliNB", {"parameter_prior": {"x1": Beta()}}, "no prior for column 'x0'"),
     ("MultinomialNB", {"parameter_prior": Dirichlet([1, 1, 1])}, "shape (3,) for 2 columns"),
 ]
 

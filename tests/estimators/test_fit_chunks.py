@@ -138,7 +138,7 @@ def test_beliefs_may_speak_of_classes_to_come() -> None:
     np.testing.assert_array_equal(probability, model.fit(COUNTS, CLASSES).predict_proba(COUNTS))
     with pytest.raises(ParameterError, match="got 2 priors for 3 classes"):
         MultinomialNB(class_prior=[0.5, 0.5]).fit(dealt(COUNTS[order], CLASSES[order]))
-    with pytest.raises(ParameterError, match="class_weight names 9"):
+    with pytest.raises(ParameterError, match="class_weight has the key 9"):
         MultinomialNB(class_weight={9: 2.0}).fit(dealt(COUNTS, CLASSES))
 
 
@@ -188,10 +188,10 @@ def no_longer_readable() -> Iterator[tuple[Any, Any]]:
 
 ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
     "nothing": (MultinomialNB(), lambda: iter([]), InputError, "found no chunks"),
-    "no tuple": (MultinomialNB(), lambda: iter([COUNTS]), InputError, "chunk 0 is a ndarray; .* a tuple"),
+    "no tuple": (MultinomialNB(), lambda: iter([COUNTS]), InputError, "chunk 0 is a ndarray; .* such tuples"),
     "too many parts": (MultinomialNB(), lambda: iter([(1, 2, 3, 4, 5)]), InputError, "chunk 0 is a tuple of 5"),
     "no rows": (TextNB(), lambda: iter([(TEXTS, LABELS), ([], [])]), InputError, "chunk 1: found no texts"),
-    "no label": (TextNB(), lambda: iter([(["a"], [None])]), InputError, "contains NaN .* none of them has"),
+    "no label": (TextNB(), lambda: iter([(["a"], [None])]), InputError, "contains NaN .* none of the"),
     "a label too few": (
         MultinomialNB(), lambda: dealt(COUNTS, CLASSES[:48]), InputError, r"chunk 9: .* X has 5 rows, y has 3",
     ),
@@ -204,7 +204,7 @@ ERRORS: dict[str, tuple[Any, Any, Any, str]] = {
     ),
     "another kind of label": (
         MultinomialNB(), lambda: iter([(COUNTS, CLASSES)] * 3 + [(COUNTS, ["spam"] * 60)]), InputError,
-        "chunk 3: y holds .spam. at row 0.* different types",
+        "chunk 3: y contains .spam. at row 0.* different types",
     ),
     "another kind of column": (
         NaiveBayes(), lambda: iter([([[1.5]], [0]), ([["red"]], [1])]), InputError, "chunk 1: .*column 0",
@@ -225,7 +225,7 @@ def test_errors_name_the_chunk_and_change_nothing(case: tuple[Any, Any, Any, str
 
 
 def test_weights_belong_into_the_chunks() -> None:
-    with pytest.raises(InputError, match=r"let each chunk be \(X, y, sample_weight\)"):
+    with pytest.raises(InputError, match=r"yield \(X, y, sample_weight\)"):
         MultinomialNB().fit(dealt(COUNTS, CLASSES), sample_weight=np.ones(60))
 
 

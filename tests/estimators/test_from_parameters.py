@@ -298,7 +298,7 @@ GIVEN = {
 def test_given_parameters_are_certain(make: Any) -> None:
     for model in (make(), pickle.loads(pickle.dumps(make())), make().with_class_prior([0.1, 0.9])):
         for verb in ("intervals", "log_odds", "log_marginal_likelihood", "bayes_factors"):
-            with pytest.raises(ParameterError, match=f"{verb} describes .* made from given parameters; make"):
+            with pytest.raises(ParameterError, match=f"{verb} describes .* created from given parameters; use"):
                 getattr(diagnostics, verb)(model, *([[[1, 0]]] if verb == "log_odds" else []))
     taught = make().partial_fit([[1, 0], [0, 1]], [0, 1])
     assert np.isfinite(diagnostics.log_odds(taught, [[1, 0]]).value).all()
@@ -308,51 +308,59 @@ def test_given_parameters_are_certain(make: Any) -> None:
 TWO = [[0.5, 0.5], [0.25, 0.75]]
 FRAME = pd.DataFrame(TWO, columns=["a", "b"])
 WRONG: list[tuple[str, Any, str]] = [
-    ("flat", lambda: BernoulliNB.from_parameters([0.5, 0.5]), r"shape \(2,\); give one row per class"),
+    ("flat", lambda: BernoulliNB.from_parameters([0.5, 0.5]), r"shape \(2,\); expected one row per class"),
     ("text", lambda: PoissonNB.from_parameters([["x"]]), "rate is not a table of numbers"),
-    ("ragged", lambda: PoissonNB.from_parameters([[1], [1, 2]]), "give rows of equal length"),
-    ("large", lambda: BernoulliNB.from_parameters([[0.5], [1.5]]), "holds 1.5 at row 1, column 0; .* from 0 to 1"),
-    ("nan", lambda: PoissonNB.from_parameters([[np.nan]]), "holds nan at row 0, column 0; .* at least 0"),
-    ("mean", lambda: GaussianNB.from_parameters([[np.inf]], [[1]]), "mean holds inf .* that is finite"),
-    ("variance", lambda: GaussianNB.from_parameters([[0]], [[-1]]), "variance holds -1 .* at least 0"),
-    ("shapes", lambda: GaussianNB.from_parameters(TWO, [[1], [1]]), "give both the same shape"),
+    ("ragged", lambda: PoissonNB.from_parameters([[1], [1, 2]]), "pass rows of equal length"),
+    ("large", lambda: BernoulliNB.from_parameters([[0.5], [1.5]]), "contains 1.5 at row 1, column 0; .* from 0 to 1"),
+    ("nan", lambda: PoissonNB.from_parameters([[np.nan]]), "contains nan at row 0, column 0; .* non-negative"),
+    ("mean", lambda: GaussianNB.from_parameters([[np.inf]], [[1]]), "mean contains inf .* finite numbers"),
+    ("variance", lambda: GaussianNB.from_parameters([[0]], [[-1]]), "variance contains -1 .* non-negative"),
+    ("shapes", lambda: GaussianNB.from_parameters(TWO, [[1], [1]]), "pass tables of the same shape"),
     ("sum", lambda: MultinomialNB.from_parameters([[0.5, 0.4]]), "row 0 of probability sums to 0.9; .* from_counts"),
     ("sum", lambda: CategoricalNB.from_parameters([TWO, [[0.5, 0.5], [1, 1]]]), "row 1 of table 1 sums to 2"),
-    ("negative", lambda: MultinomialNB.from_counts([[1, -2]]), "count holds -2 at row 0, column 1"),
-    ("more", lambda: BernoulliNB.from_counts([[5]], [4]), "holds 5 at row 0, column 0, and that class has 4 rows"),
+    ("negative", lambda: MultinomialNB.from_counts([[1, -2]]), "count contains -2 at row 0, column 1"),
+    (
+        "more",
+        lambda: BernoulliNB.from_counts([[5]], [4]),
+        "contains 5 at row 0, column 0, but that class has only 4 rows",
+    ),
     ("rows", lambda: BernoulliNB.from_counts([[5]], [5, 6]), r"class_count has shape \(2,\) for 1 classes"),
-    ("rows", lambda: PoissonNB.from_counts([[5]], [-1]), "class_count holds -1 at row 0"),
-    ("rows", lambda: PoissonNB.from_counts([[5]], [0]), "nothing was counted"),
+    ("rows", lambda: PoissonNB.from_counts([[5]], [-1]), "class_count contains -1 at row 0"),
+    ("rows", lambda: PoissonNB.from_counts([[5]], [0]), "0 for every class"),
     (
         "rows",
         lambda: PoissonNB.from_counts([[5], [1]], [0, 1]),
-        "row 0 of total holds counts, and its class_count is 0",
+        "row 0 of total contains counts, but its class_count is 0",
     ),
-    ("rows", lambda: CategoricalNB.from_counts([[[2, 3]]], [4]), "row 0 of table 0 sums to 5, .* has 4 rows"),
+    ("rows", lambda: CategoricalNB.from_counts([[[2, 3]]], [4]), "row 0 of table 0 sums to 5, .* has only 4 rows"),
     ("ddof", lambda: GaussianNB.from_counts([1, 2], [[0], [1]], [[1], [1]], ddof=1), "needs more rows than ddof"),
-    ("rows", lambda: GaussianNB.from_counts([0, 2], TWO, TWO), "row 0 of mean and variance .* class_count is 0"),
+    ("rows", lambda: GaussianNB.from_counts([0, 2], TWO, TWO), "row 0 of mean or variance .* class_count is 0"),
     (
         "names",
         lambda: GaussianNB.from_parameters(FRAME, FRAME[["b", "a"]]),
-        "name their columns differently",
+        "have different column names",
     ),
-    ("tables", lambda: CategoricalNB.from_counts([]), "there are no table; give one table per column"),
+    ("tables", lambda: CategoricalNB.from_counts([]), "found no tables; expected one table per column"),
     ("tables", lambda: CategoricalNB.from_parameters([TWO, [[1.0]]]), "tables of 1 and 2 rows"),
     ("values", lambda: CategoricalNB.from_parameters([TWO], []), "categories has 0 lists for 1 columns"),
     ("values", lambda: CategoricalNB.from_parameters([TWO], [["a"]]), "its table has 2 columns"),
-    ("values", lambda: CategoricalNB.from_parameters([TWO], [["a", "a"]]), "give every value once"),
-    ("values", lambda: CategoricalNB.from_parameters([TWO], [["a", None]]), "a missing value is not counted"),
+    ("values", lambda: CategoricalNB.from_parameters([TWO], [["a", "a"]]), "expected distinct values"),
+    (
+        "values",
+        lambda: CategoricalNB.from_parameters([TWO], [["a", None]]),
+        "a missing value; missing values are not counted",
+    ),
     ("labels", lambda: BernoulliNB.from_parameters(TWO, classes=["a"]), "classes has 1 labels for 2 rows"),
-    ("labels", lambda: BernoulliNB.from_parameters(TWO, classes=["a", "a"]), "classes names 'a' twice"),
-    ("names", lambda: BernoulliNB.from_parameters(TWO, feature_names=["a"]), "give one text per column"),
-    ("names", lambda: BernoulliNB.from_parameters(TWO, feature_names=["a", "a"]), "a unique name"),
+    ("labels", lambda: BernoulliNB.from_parameters(TWO, classes=["a", "a"]), "classes contains 'a' twice"),
+    ("names", lambda: BernoulliNB.from_parameters(TWO, feature_names=["a"]), "pass one string per column"),
+    ("names", lambda: BernoulliNB.from_parameters(TWO, feature_names=["a", "a"]), "unique names"),
     ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior=[0.5, 0.4]), "sum of the priors should be 1"),
     ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior=[1.0]), "got 1 priors for 2"),
-    ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior={"x": 1.0}), "it must name each of"),
+    ("prior", lambda: BernoulliNB.from_parameters(TWO, class_prior={"x": 1.0}), "expected the classes"),
     (
         "prior",
         lambda: GaussianNB.from_counts([2, 2], TWO, TWO, priors=[0.5, 0.5]),
-        "here the prior of the classes is class_prior",
+        "expected class_prior for the prior of the classes",
     ),
     ("looking back", lambda: MultinomialNB.from_counts(TWO, calibrate="platt"), "need training rows"),
     ("looking back", lambda: MultinomialNB.from_counts(TWO, alpha="loo"), "need training rows"),

@@ -78,9 +78,9 @@ def test_buckets_have_numbers() -> None:
 @every(
     "model,why",
     [
-        (GaussianNB(), "quadratic; give them one with variance='shared', or call as_linear"),
+        (GaussianNB(), "quadratic; choose variance='shared', or call as_linear"),
         (GaussianNB(estimate="predictive"), "Student's t"),
-        (MultinomialNB(estimate="predictive"), "each counts for less"),
+        (MultinomialNB(estimate="predictive"), "count less"),
         (PoissonNB(estimate="predictive"), "negative binomial"),
         (GaussianNB(variance="shared", calibrate="isotonic"), "calibrate='isotonic' transforms"),
         (GaussianNB(variance="shared", calibrate="beta"), "calibrate='beta' transforms"),
@@ -107,7 +107,7 @@ def test_a_temperature_that_grows_with_the_length_is_refused() -> None:
     rows = [rng.multinomial(4, shares[c]) * (1 if i % 2 else 30) for i, c in enumerate(labels)]
     model = MultinomialNB(calibrate="temperature").fit(rows, labels)
     assert model.model_.classifier.fitted.calibration.growth > 0
-    with pytest.raises(ParameterError, match="grows with the length"):
+    with pytest.raises(ParameterError, match="increases with the length"):
         diagnostics.as_linear(model)
 
 
@@ -155,7 +155,7 @@ def test_many_classes_and_columns_stay_sparse_inside() -> None:
         assert_exact(model, X[:20])
         by_hand = X[:20] @ form.weights.T + form.bias
         np.testing.assert_allclose(log_softmax(by_hand), model.predict_log_proba(X[:20]), rtol=1e-9, atol=1e-9)
-        assert repr(form) == "200 classes, 3000 inputs; table() has their weights"
+        assert repr(form) == "200 classes, 3000 inputs; see table() for their weights"
 
 
 def test_given_parameters() -> None:
@@ -206,9 +206,11 @@ def test_table_and_text() -> None:
 def test_two_classes_must_be_named_among_three() -> None:
     X, y = load_iris(return_X_y=True)
     form = diagnostics.as_linear(GaussianNB(variance="shared").fit(X, y))
-    with pytest.raises(ParameterError, match="name two"):
+    with pytest.raises(ParameterError, match="two different classes"):
         form.log_odds(X)
-    with pytest.raises(ParameterError, match=r"of=0, against=7 are not two of \[0, 1, 2\]"):
+    with pytest.raises(
+        ParameterError, match=r"of is 0 and against is 7; expected two different classes of \[0, 1, 2\]"
+    ):
         form.between(0, 7)
 
 

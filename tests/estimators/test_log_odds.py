@@ -178,7 +178,7 @@ def test_one_row_does_not_tell_a_variance() -> None:
 
 
 def test_what_cannot_be_compared() -> None:
-    with pytest.raises(ParameterError, match="this model has one; learn another"):
+    with pytest.raises(ParameterError, match="this model has only one; add another"):
         diagnostics.log_odds(candide.PoissonNB().fit(COUNTS, y * 0), COUNTS)
-    with pytest.raises(ParameterError, match=r"'d' is not a class of this model, which has \['a', 'b', 'c'\]"):
+    with pytest.raises(ParameterError, match=r"'d' is not a class of this model; expected one of \['a', 'b', 'c'\]"):
         diagnostics.log_odds(candide.PoissonNB().fit(COUNTS, LABELS), COUNTS, of="d")

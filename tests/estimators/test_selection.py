@@ -214,7 +214,7 @@ def test_pseudo_counts_are_chosen_without_the_rows_they_are_judged_on(method: An
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"method": "folds", "groups": np.arange(60) // 4}], ids=["one by one", "folds"]
+    "options", [{}, {"method": "folds", "groups": np.arange(60) // 4}], ids=["are supported", "folds"]
 )
 @pytest.mark.parametrize("labels", [y, np.array(["ant", "bee", "cat"])[y]], ids=["numbers", "texts"])
 def test_rows_of_weight_0_are_not_there(options: dict[str, Any], labels: Any) -> None:
@@ -269,13 +269,13 @@ def test_errors_name_the_model() -> None:
 @every(
     "models,options,message",
     [
-        ([], {}, r"models is \[\]; give a list"),
-        (GaussianNB(), {}, "give a list of estimators"),
-        ([GaussianNB], {}, "candide's estimators"),
-        ({1: GaussianNB()}, {}, "give texts as names"),
-        ([GaussianNB()], {"method": "loo"}, "must be one of leave_one_out, folds"),
-        ([GaussianNB()], {"n_folds": 3}, "pass method='folds'"),
-        ([GaussianNB()], {"groups": y}, "pass method='folds'"),
+        ([], {}, r"models is \[\]; expected a list"),
+        (GaussianNB(), {}, "expected a list of estimators"),
+        ([GaussianNB], {}, "estimators of candide as values"),
+        ({1: GaussianNB()}, {}, "expected strings as names"),
+        ([GaussianNB()], {"method": "loo"}, "expected one of leave_one_out, folds"),
+        ([GaussianNB()], {"n_folds": 3}, "require method='folds'"),
+        ([GaussianNB()], {"groups": y}, "require method='folds'"),
         ([GaussianNB()], {"method": "folds", "n_folds": 1}, "n_folds is 1"),
     ],
 )

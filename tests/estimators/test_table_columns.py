@@ -54,7 +54,7 @@ class TestPrecedence:
         assert families(asked) == families(dict(reversed(asked.items())))
 
     def test_equals_are_refused(self) -> None:
-        refused({"age": "kernel", ("age", "km"): "bins"}, "column 'age' is matched twice in columns: by 'age' and by")
+        refused({"age": "kernel", ("age", "km"): "bins"}, "column 'age' matches two keys of columns, 'age' and")
 
     def test_a_block_goes_without_those_that_are_named(self) -> None:
         model = fitted({"numbers": "multivariate_normal", "visits": "poisson"}, NUMBERS)
@@ -105,13 +105,13 @@ class TestOptions:
         [
             (
                 ("kernel", {"width": 2}),
-                "column 'age': width of 'kernel' is 2; it must be a number above 0 and at most 1",
+                "column 'age': width of 'kernel' is 2; expected a number above 0 and at most 1",
             ),
-            (("bins", {"n_bins": 1}), "column 'age': n_bins of 'bins' is 1; it must be an integer of at least 2"),
+            (("bins", {"n_bins": 1}), "column 'age': n_bins of 'bins' is 1; expected an integer of at least 2"),
             (("bins", {"alpha": 1}), "column 'age': 'bins' has no option 'alpha'; it has method, n_bins, strength"),
             (("gaussian", {"var_smoothing": "a"}), "column 'age': var_smoothing of 'gaussian' is 'a'"),
-            (("categorical", {"alpha": 0}), "column 'age': alpha of 'categorical' is 0; it must be a number above 0"),
-            (("categorical", {"unseen": "drop"}), "unseen of 'categorical' is 'drop'; it must be one of 'ignore'"),
+            (("categorical", {"alpha": 0}), "column 'age': alpha of 'categorical' is 0; expected a positive number"),
+            (("categorical", {"unseen": "drop"}), "unseen of 'categorical' is 'drop'; expected one of 'ignore'"),
             (("auto", {"width": 1}), "column 'age': 'auto' has no option 'width'; it has none"),
         ],
     )
@@ -127,29 +127,34 @@ class TestOptions:
     def test_of_blocks(self) -> None:
         block = ("age", "km")
         refused({block: ("multivariate_normal", {"alpha": 1})}, "the block with 'age'", "it has prior, estimate, var_")
-        refused({block: ("multinomial", {"prior": 1.0})}, "prior of 'multinomial' is 1.0; it must be a Dirichlet")
+        refused(
+            {block: ("multinomial", {"prior": 1.0})},
+            "prior of 'multinomial' is 1.0; expected a candide.priors.Dirichlet",
+        )
         refused({block: ("multinomial", {"estimate": "best"})}, "estimate of 'multinomial' is 'best'")
-        refused({"age": "multinomial"}, "columns asks for 'multinomial' of column 'age' alone; it takes several")
+        refused(
+            {"age": "multinomial"}, "columns assigns 'multinomial' to the single column 'age'; it needs at least two"
+        )
 
 
 class TestMalformed:
     @every("columns", [["gaussian", "poisson"], ["ab"], [("age", "bins", {})], [3]])
     def test_lists(self, columns: Any) -> None:
-        refused(columns, f"columns is a list that holds {columns[0]!r}; it must hold pairs such as ('age', 'gaussian')")
+        refused(columns, f"columns is a list that contains {columns[0]!r}; expected pairs such as ('age', 'gaussian')")
 
     @every(
         "setting",
         [None, 3, "gausian", ("bins",), ("bins", "mdlp"), ("bins", {}, 1), {"bins"}, Gaussian, (Multinomial(), {})],
     )
     def test_settings(self, setting: Any) -> None:
-        refused(setting, f"columns asks for {setting!r}; it must be one of auto, gaussian")
-        refused({"age": setting}, f"columns asks for {setting!r}; it must be one of auto, gaussian")
+        refused(setting, f"columns contains {setting!r}; expected one of auto, gaussian")
+        refused({"age": setting}, f"columns contains {setting!r}; expected one of auto, gaussian")
 
     def test_settings_of_no_column(self) -> None:
-        refused({"categories": "gausian"}, "columns asks for 'gausian'", X=NUMBERS)
+        refused({"categories": "gausian"}, "columns contains 'gausian'", X=NUMBERS)
 
     def test_keys(self) -> None:
-        refused([({"age"}, "bins")], "columns has the key {'age'}, a set; a key is a name, a tuple of names")
+        refused([({"age"}, "bins")], "columns has the key {'age'}, a set; expected a name, a tuple of names")
 
     def test_pairs(self) -> None:
         assert families([(["age", "km"], "kernel"), ["visits", "poisson"]])["km"] == "kernel"
@@ -158,17 +163,25 @@ class TestMalformed:
 class TestDataThatAFamilyCannotHave:
     @pytest.mark.parametrize("stacking", ["auto", None])
     def test_one_family_for_a_mixed_table(self, stacking: Any) -> None:
-        words = "column 'city' holds categories, and 'gaussian' needs numbers; pass columns={'numbers': 'gaussian'}"
+        words = "column 'city' contains categories, but 'gaussian' needs numbers; pass columns={'numbers': 'gaussian'}"
         refused("gaussian", words, stacking=stacking)
         assert families({"numbers": "gaussian"})["city"] == "categorical"
 
     @every(
         "family,column,words",
         [
-            ("lognormal", [-0.5, 1.0], "column 'x' goes down to -0.5, and 'lognormal' needs numbers above 0"),
-            ("poisson", [-1, 1], "column 'x' goes down to -1, and 'poisson' needs whole numbers from 0 on"),
-            ("poisson", [0.5, 1.0], "column 'x' holds decimals (near 0.5), and 'poisson' needs whole numbers from 0"),
-            ("power", [1e200, 1.0], "column 'x' holds numbers whose squares overflow, and 'power' needs them below"),
+            ("lognormal", [-0.5, 1.0], "column 'x' has a minimum of -0.5, but 'lognormal' needs positive numbers"),
+            ("poisson", [-1, 1], "column 'x' has a minimum of -1, but 'poisson' needs non-negative integers"),
+            (
+                "poisson",
+                [0.5, 1.0],
+                "column 'x' contains decimals (near 0.5), but 'poisson' needs non-negative integers",
+            ),
+            (
+                "power",
+                [1e200, 1.0],
+                "column 'x' contains numbers whose squares overflow, but 'power' needs magnitudes below",
+            ),
         ],
     )
     def test_numbers(self, family: str, column: list[float], words: str) -> None:
@@ -182,4 +195,4 @@ class TestDataThatAFamilyCannotHave:
 
 
 def test_absent_is_checked_when_fitted() -> None:
-    refused("auto", "absent is 'drop'; it must be one of error, missing", absent="drop")
+    refused("auto", "absent is 'drop'; expected one of error, missing", absent="drop")

@@ -71,7 +71,7 @@ def test_typicality() -> None:
     assert 0.4 < usual.mean() < 0.6
     assert diagnostics.typicality(the_model(), Z.assign(age=400.0, visits=90)).max() < 0.05
     # A word that nobody knows counts against a row, though it says nothing about the class.
-    with pytest.warns(UserWarning, match="none of 20 rows has one that is known"):
+    with pytest.warns(UserWarning, match="none of 20 rows has a known"):
         strange = diagnostics.typicality(the_model(), Z.assign(job="xyzzy"))
     assert strange.mean() < diagnostics.typicality(the_model(), Z.assign(job="cook")).mean()
 
@@ -227,7 +227,7 @@ def test_without_training_rows() -> None:
         copy.deepcopy(bare()).refit()
 
 
-@pytest.mark.filterwarnings("ignore:.*this model keeps no training rows to fit it again")
+@pytest.mark.filterwarnings("ignore:.*this model keeps no training rows to refit it, so it is")
 def test_learning_without_training_rows() -> None:
     """The columns follow, the weights stay, and their age is told."""
     model = copy.deepcopy(bare()).partial_fit(*made(50, seed=7))

@@ -54,13 +54,15 @@ def test_rows_are_counted_whatever_they_weigh(weight: float) -> None:
     assert remark(np.arange(N), labels, np.full(N, weight)) == "an identifier: the rows are numbered"
     names = np.array([f"n{i}" for i in np.random.default_rng(0).integers(0, N // 2, N)])
     assert remark(names, labels, np.full(N, weight)) == ""
-    assert "own" in remark(np.array([f"n{i}" for i in range(N)]), labels, np.full(N, weight))
+    assert "unique" in remark(np.array([f"n{i}" for i in range(N)]), labels, np.full(N, weight))
 
 
 def test_a_numbering_that_tells_the_class_is_remarked() -> None:
     """It may be the order of the file, or ranks: both look the same."""
     ranks = np.arange(N)
-    assert remark(ranks, ranks > N // 2).endswith("bits; if they are ranks, name a family")
+    assert remark(ranks, ranks > N // 2).endswith(
+        "bits of information about the class; if the numbers are ranks, choose a family"
+    )
     named = NaiveBayes(columns={"column": "bins"}).fit({"column": ranks}, ranks > N // 2)
     assert named.score({"column": ranks}, ranks > N // 2) > 0.95
 

@@ -298,27 +298,27 @@ def test_strange_texts_are_untypical() -> None:
 
 
 def test_what_is_no_text_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'size' holds .* at row 0, and a column of texts needs texts"):
+    with pytest.raises(InputError, match=r"'size' contains .* at row 0, but a text column needs strings"):
         NaiveBayes(columns={"size": "text"}).fit(X, Y)
-    with pytest.raises(InputError, match="'note' holds 7 at row 3"):
+    with pytest.raises(InputError, match="'note' contains 7 at row 3"):
         fit(X, Y).predict(X.assign(note=["a b c"] * 3 + [7] * (len(Y) - 3)))
     with pytest.raises(ParameterError, match="'text' has no option 'alpha'"):
         NaiveBayes(columns={"note": ("text", {"alpha": 1.0})}).fit(X, Y)
     with pytest.raises(InputError, match="'note' is missing at row"):
         fit(X, Y, missing="error")
-    with pytest.raises(InputError, match="'note' holds texts, and stands in a block"):
+    with pytest.raises(InputError, match="'note' contains texts, but is part of a block"):
         NaiveBayes(columns={("size", "note"): "multivariate_normal"}).fit(X, Y)
 
 
 def test_texts_and_categories_are_not_one_column() -> None:
     texts, names = NaiveBayes().fit(X, Y), NaiveBayes().fit(X[:15], Y[:15])
-    with pytest.raises(MergeError, match=r"from the start: schema=\{'note': 'text'\}"):
+    with pytest.raises(MergeError, match=r"type in the first fit: schema=\{'note': 'text'\}"):
         texts.merge(names)
-    with pytest.raises(ParameterError, match="count different things"):
+    with pytest.raises(ParameterError, match="restore the old value"):
         names.set_params(columns=NAMED).partial_fit(X, Y)
 
 
 def test_texts_that_began_as_categories_are_remarked() -> None:
     model = NaiveBayes(order=0, compute_loo=False).partial_fit({"column": REVIEWS[:5]}, np.arange(5) % 2)
     model.partial_fit({"column": REVIEWS[5:]}, np.arange(5, 36) % 2)
-    assert "name it 'text'" in model.summary()["note"][0]
+    assert "choose the family 'text'" in model.summary()["note"][0]

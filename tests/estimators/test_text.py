@@ -223,8 +223,8 @@ def test_odd_texts(how: dict[str, Any]) -> None:
 @every(
     "texts,message",
     [
-        ("one text", "one str"),
-        (b"bytes", "one bytes"),
+        ("one text", "single str"),
+        (b"bytes", "single bytes"),
         ([b"bytes", "text"], "row 0 .* bytes"),
         (["text", 7], "row 1 .* int"),
         ({"a": ["x"]}, "dict"),
@@ -391,10 +391,10 @@ def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
         ({"buckets": 31}, "buckets is 31"),
         ({"pattern": "("}, "not a regular expression"),
         ({"pattern": 5}, "not a regular expression"),
-        ({"pattern": "(a)(b)"}, "with 2 groups"),
+        ({"pattern": "(a)(b)"}, "with 2 capturing groups"),
         ({"tokenizer": 5}, "tokenizer is 5"),
-        ({"tokenizer": lambda _: None}, "tokenizer gave None"),
-        ({"tokenizer": lambda _: [1]}, r"tokenizer gave \[1\]"),
+        ({"tokenizer": lambda _: None}, "tokenizer returned None"),
+        ({"tokenizer": lambda _: [1]}, r"tokenizer returned \[1\]"),
         ({"family": "complement", "alpha": "evidence"}, "alpha is 'evidence'.*alpha='loo'"),
     ],
 )

@@ -115,8 +115,8 @@ def test_all_that_a_pruned_model_learned_can_be_forgotten(how: dict[str, Any]) -
 @every(
     "arguments,message",
     [
-        ({}, "pass one"),
-        ({"max_tokens": 3, "max_bytes": 3}, "pass one"),
+        ({}, "exactly one"),
+        ({"max_tokens": 3, "max_bytes": 3}, "exactly one"),
         ({"max_tokens": 0}, "max_tokens is 0"),
         ({"max_bytes": 1.5}, "max_bytes is 1.5"),
     ],
@@ -223,7 +223,7 @@ def test_a_compacted_model_goes_on_with_what_is_left() -> None:
 def test_a_compacted_model_merges_with_its_like_alone() -> None:
     small, whole = with_idle(IDLE).compact(), fit(X, Y, **FEW)
     for one, other in ((small, whole), (whole, small)):
-        with pytest.raises(MergeError, match=r"compact\(\) has dropped .* merge first"):
+        with pytest.raises(MergeError, match=r"compact\(\) has dropped .* merge the models first"):
             one.merge(other)
 
 

@@ -160,7 +160,7 @@ def test_weights_that_texts_without_labels_had_a_part_in_are_not_fitted_again() 
     model = TextNB(unlabeled="em").fit(texts, labels)
     assert model.unlabeled_.used
     before = model.predict_proba(texts)
-    with pytest.raises(ParameterError, match="fit again, with all texts"):
+    with pytest.raises(ParameterError, match="call fit with all texts"):
         model.refit()
     assert (model.predict_proba(texts) == before).all()
 

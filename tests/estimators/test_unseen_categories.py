@@ -30,12 +30,14 @@ def model() -> NaiveBayes:
 
 
 def test_numbers_where_texts_were_learned(model: NaiveBayes) -> None:
-    with pytest.raises(InputError, match="'city' holds 3 at row 0, and is a column of categories such as 'Paris'"):
+    with pytest.raises(
+        InputError, match="'city' contains 3 at row 0, but it is a column of categories such as 'Paris'"
+    ):
         model.predict(X.head(1).assign(city=3))
 
 
 def test_texts_written_otherwise(model: NaiveBayes) -> None:
-    with pytest.warns(UserWarning, match="'city' holds values such as 'rome'.*check how they are written"):
+    with pytest.warns(UserWarning, match="'city' contains values such as 'rome'.*check the spelling of the values"):
         model.predict_proba(X.assign(city="rome"))
 
 
@@ -65,5 +67,5 @@ def test_learning_new_categories_goes_without_a_word() -> None:
 def test_texts_where_dates_were_learned(model: NaiveBayes) -> None:
     expected = model.predict_proba(X)
     np.testing.assert_array_equal(model.predict_proba(X.assign(when=X["when"].dt.strftime("%Y-%m-%d"))), expected)
-    with pytest.raises(InputError, match=r"'when' holds '01.01.2024' at row 0, .* of dates .*; pass dates"):
+    with pytest.raises(InputError, match=r"'when' contains '01.01.2024' at row 0, .* of dates .*; pass dates"):
         model.predict(X.assign(when=X["when"].dt.strftime("%d.%m.%Y")))

@@ -45,7 +45,7 @@ def test_nothing_over_nothing_is_said():
 
 
 def test_other_models_say_which_can():
-    with pytest.raises(ParameterError, match="shares of counts"):
+    with pytest.raises(ParameterError, match="ratios of counts"):
         GaussianNB().fit([[1.0], [2.0]], [0, 1]).explain([[1.0]], style="fractions")
     calibrated = CategoricalNB(calibrate="temperature").fit(DAYS * 3, PLAYED * 3)
     with pytest.raises(ParameterError, match="calibrate=None"):
@@ -72,5 +72,5 @@ def test_cells_between_on_and_off_are_refused():
     model = BernoulliNB(binarize=None).fit([[0.0], [1.0]], [0, 1])
     found = model.explain([[np.nan]], style="fractions")[0]
     assert found.left_out == ("x0 (missing)",)
-    with pytest.raises(ParameterError, match="on or off, and x0 holds"):
+    with pytest.raises(ParameterError, match="binary columns, but x0 contains"):
         model.explain([[0.5]], style="fractions")

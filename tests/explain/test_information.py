@@ -79,7 +79,7 @@ def test_tables_and_what_has_no_probabilities(made):
     told = diagnostics.top_features(model, 1)
     assert told["class"].tolist() == [0, 1, 2]
     assert told["value"].tolist() == ["p", "q", "r"]
-    with pytest.raises(ParameterError, match="no probabilities"):
+    with pytest.raises(ParameterError, match="not probabilities"):
         diagnostics.information(ComplementNB().fit([[1, 2], [2, 1]], [0, 1]))
     with pytest.raises(ParameterError, match="measurements"):
         diagnostics.top_features(GaussianNB().fit([[1.0], [2.0]], [0, 1]))

@@ -37,7 +37,7 @@ def test_categories_and_a_wanted_answer(alpha):
     for flip in told.flips:
         changed = {change.column: change.after for change in flip.changes}
         assert model.predict([[changed.get("x0", "sun"), changed.get("x1", "hot")]])[0] == flip.answer == "ill"
-    with pytest.raises(ParameterError, match="no class"):
+    with pytest.raises(ParameterError, match="not a class"):
         model.what_if(days, to="lost")
 
 

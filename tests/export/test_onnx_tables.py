@@ -178,9 +178,9 @@ def test_a_model_from_a_file_and_one_that_learned_on() -> None:
 def test_what_has_no_graph_is_refused() -> None:
     texts = [f"the {word} is at noon and we all meet there again" for word in "abcdefghij"] * 6
     frame = pd.DataFrame({"x": np.arange(60.0), "t": texts})
-    with pytest.raises(ParameterError, match=r"'t' holds texts.*ignore"):
+    with pytest.raises(ParameterError, match=r"'t' contains texts.*ignore"):
         fit(frame, np.arange(60) % 2, columns={"t": "text"}, **PLAIN).to_onnx()
-    with pytest.raises(ParameterError, match="'t' holds texts"):
+    with pytest.raises(ParameterError, match="'t' contains texts"):
         fit(frame, np.arange(60) % 10 < 5, columns={"t": "text"}).to_onnx()
 
 

@@ -216,9 +216,9 @@ TEXTS = np.array(["cook", "smith"] * 75)[:, None]
         (candide.GaussianNB(var_smoothing=0), np.ones((150, 2)), "infinite densities"),
         (candide.GaussianNB(), HOLES, "missing cells"),
         (candide.BernoulliNB(), HOLES, "missing cells"),
-        (candide.BernoulliNB(parameter_prior=Beta(1.0, 2.0)), X, "on and off"),
+        (candide.BernoulliNB(parameter_prior=Beta(1.0, 2.0)), X, "0 and 1"),
         (candide.BernoulliNB(alpha=[1.0, 1.0, 2.0, 1.0]), X, "by column"),
-        (candide.MultinomialNB(alpha=0), np.eye(3)[Y], "probabilities of 0"),
+        (candide.MultinomialNB(alpha=0), np.eye(3)[Y], "zero probabilities"),
         (candide.MultinomialNB(alpha=np.ones((3, 4))), X, "by class"),
         (candide.MultinomialNB(estimate="predictive"), X, "predictive"),
         (candide.ComplementNB(class_weight="balanced"), X, "class_weight"),
@@ -241,9 +241,9 @@ def test_what_has_no_place_there_is_refused(model: Any, rows: Any, found: str) -
 def test_what_is_no_fitted_naive_bayes_is_refused() -> None:
     with pytest.raises(InputError, match="MultinomialNB or ComplementNB of sklearn"):
         candide.from_sklearn(candide.GaussianNB().fit(X, Y))
-    with pytest.raises(InputError, match="from_sklearn was given a builtins"):
+    with pytest.raises(InputError, match="from_sklearn got a builtins"):
         candide.from_sklearn(3)
     with pytest.raises(NotFittedError):
         candide.from_sklearn(theirs.GaussianNB())
-    with pytest.raises(ParameterError, match="one alpha"):
+    with pytest.raises(ParameterError, match="single alpha"):
         candide.from_sklearn(theirs.BernoulliNB(alpha=np.array([1.0, 2.0])).fit([[0, 1], [1, 0]], [0, 1]))

@@ -31,7 +31,7 @@ def shares(part):
 
 
 def expected_scores(x, part, offset=OFFSET):
-    """Scores with a count of 1 in place of 0, and minus the number of the words that are impossible."""
+    """Scores with a count of 1 instead of 0, and minus the number of the words that are impossible."""
     whole = part.sum(axis=1, keepdims=True)
     log_share = np.log(np.where(part > 0, part, 1.0)) - np.log(np.where(whole > 0, whole, part.shape[1]))
     return offset + x @ log_share.T, -(x @ (shares(part) == 0).T.astype(float))

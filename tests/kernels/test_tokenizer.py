@@ -38,29 +38,29 @@ def test_words_that_python_cuts(settings, expected):
 
 @every("answer", [None, 3, ["a", None], [1, "a"]])
 def test_a_tokenizer_must_give_words(answer):
-    with pytest.raises(InputError, match="it must give words, each a str"):
+    with pytest.raises(InputError, match="expected a list of str"):
         words("a b", TokenizerConfig(tokenizer=lambda text: answer))
 
 
 @every("settings,message", [
-    ({"analyzer": "letter"}, "must be one of 'word', 'char', 'char_wb', 'place'"),
-    ({"strip_accents": "latin"}, "must be one of None, 'unicode', 'ascii'"),
-    ({"ngrams": (0, 1)}, "1 <= fewest <= most"),
-    ({"ngrams": (2, 1)}, "1 <= fewest <= most"),
+    ({"analyzer": "letter"}, "expected one of 'word', 'char', 'char_wb', 'place'"),
+    ({"strip_accents": "latin"}, "expected one of None, 'unicode', 'ascii'"),
+    ({"ngrams": (0, 1)}, "1 <= min <= max"),
+    ({"ngrams": (2, 1)}, "1 <= min <= max"),
     ({"min_length": 0}, "min_length is 0"),
-    ({"pattern": "a", "tokenizer": str.split}, "both pattern and tokenizer"),
-    ({"tokenizer": "split"}, "must be a function"),
+    ({"pattern": "a", "tokenizer": str.split}, "pattern and tokenizer"),
+    ({"tokenizer": "split"}, "expected a function"),
     ({"pattern": "("}, "not a regular expression"),
     ({"pattern": 3}, "not a regular expression"),
-    ({"pattern": "(a)(b)"}, "with 2 groups"),
-    ({"analyzer": "char", "pattern": "a"}, "words have settings"),
-    ({"analyzer": "place", "stop_words": frozenset({"a"})}, "words have settings"),
-    ({"marks": True, "pattern": "a"}, "marks=True is for words by the usual rule"),
-    ({"marks": True, "analyzer": "char"}, "marks=True is for words by the usual rule"),
+    ({"pattern": "(a)(b)"}, "with 2 capturing groups"),
+    ({"analyzer": "char", "pattern": "a"}, "apply only to analyzer='word'"),
+    ({"analyzer": "place", "stop_words": frozenset({"a"})}, "apply only to analyzer='word'"),
+    ({"marks": True, "pattern": "a"}, "marks=True works only with the default word tokenizer"),
+    ({"marks": True, "analyzer": "char"}, "marks=True works only with the default word tokenizer"),
     ({"ends": True, "ngrams": (2, 2), "tokenizer": str.split}, "ends=True"),
     ({"ends": True, "ngrams": (2, 2), "analyzer": "char"}, "ends=True"),
     ({"ends": True, "ngrams": (1, 2)}, "ends=True"),
-    ({"analyzer": "place", "ngrams": (1, 2)}, "tokens of its own"),
+    ({"analyzer": "place", "ngrams": (1, 2)}, "not use n-grams"),
 ])  # fmt: skip
 def test_settings_that_are_refused(settings, message):
     with pytest.raises(ParameterError, match=message):

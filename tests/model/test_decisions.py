@@ -57,13 +57,15 @@ def test_equal_costs_take_the_first_and_answer() -> None:
 
 @every("abstain", [-0.1, 1.1, np.nan, "half"])
 def test_a_least_probability_is_a_probability(abstain: Any) -> None:
-    with pytest.raises(ParameterError, match=r"abstain is .*; without costs it is the least probability of an answer"):
+    with pytest.raises(
+        ParameterError, match=r"abstain is .*; without costs, expected the minimum probability of a prediction"
+    ):
         least_cost(np.ones((1, 1)), abstain=abstain)
 
 
 @pytest.mark.parametrize("abstain", [np.nan, "cheap"])
 def test_a_price_is_a_number(abstain: Any) -> None:
-    with pytest.raises(ParameterError, match=r"abstain is .*; with costs it is the cost of not answering, a number"):
+    with pytest.raises(ParameterError, match=r"abstain is .*; with costs, expected a number, the cost of abstaining"):
         least_cost(np.ones((1, 1)), np.zeros((1, 1)), abstain)
 
 
@@ -82,17 +84,17 @@ def test_costs_are_read_from_arrays_and_pairs() -> None:
 @every(
     "costs,message",
     [
-        ([[0, 1], [1, 0]], r"costs has shape \(2, 2\) for 3 classes; give one row per true class"),
-        ("none", "costs has shape|costs holds no numbers"),
-        ([["x"] * 3] * 3, "costs holds no numbers"),
+        ([[0, 1], [1, 0]], r"costs has shape \(2, 2\) for 3 classes; pass one row per true class"),
+        ("none", "costs has shape|costs is not numeric"),
+        ([["x"] * 3] * 3, "costs is not numeric"),
         (
             {("a", "d"): 1},
-            r"costs names 'd', which is not a class \('a', 'b', 'c'\); name the classes as they are in y",
+            r"costs has the key 'd', which is not a class \('a', 'b', 'c'\); use the labels in y",
         ),
-        ({"ab": 1}, r"costs has the key 'ab'; keys are pairs of labels, \(true, answered\)"),
-        ({("a", "b"): "much"}, r"costs of \('a', 'b'\) is 'much'; it must be a number"),
-        ({("a", "b"): np.inf}, "costs has inf where 'a' is answered with 'b'; a cost must be a finite number"),
-        (np.full((3, 3), np.nan), "costs has nan where 'a' is answered with 'a'"),
+        ({"ab": 1}, r"costs has the key 'ab'; expected pairs of labels, \(true, predicted\)"),
+        ({("a", "b"): "much"}, r"costs of \('a', 'b'\) is 'much'; expected a number"),
+        ({("a", "b"): np.inf}, "costs has inf for true class 'a' and prediction 'b'; expected a finite number"),
+        (np.full((3, 3), np.nan), "costs has nan for true class 'a' and prediction 'a'"),
     ],
 )
 def test_costs_that_mean_nothing_are_refused(costs: Any, message: str) -> None:
@@ -161,7 +163,7 @@ def test_the_best_class_is_in_every_set() -> None:
 
 @every("coverage", [0.0, 1.1, -1.0, np.nan])
 def test_a_coverage_is_a_share(coverage: float) -> None:
-    with pytest.raises(ParameterError, match=r"coverage is .*; it must be a share above 0 and at most 1"):
+    with pytest.raises(ParameterError, match=r"coverage is .*; expected a probability above 0 and at most 1"):
         conformal_threshold(np.zeros(3), np.zeros(3, dtype=np.int32), np.ones(3), coverage, False, 2)
 
 

@@ -127,7 +127,7 @@ def test_parts_of_rows_give_the_area_of_all() -> None:
 
 
 def test_nothing_to_measure_is_refused() -> None:
-    with pytest.raises(InputError, match="no row has a weight above 0"):
+    with pytest.raises(InputError, match="found no rows with a positive weight; expected at least one"):
         Evaluation.of(*drawn(3)[:2], np.zeros(3), LABELS)
 
 

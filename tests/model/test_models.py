@@ -50,7 +50,7 @@ def test_columns_are_known_by_name() -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
     model = train(spec_class("GaussianNB")(), MemorySource(frame, ["x", "y"]))
     assert model.schema.feature_names == ("a", "b")
-    with pytest.raises(exceptions.InputError, match="trained on \\['a', 'b'\\]; pass those, in that order"):
+    with pytest.raises(exceptions.InputError, match="trained on \\['a', 'b'\\]; pass these columns in this order"):
         model.predict(frame[["b", "a"]])
     with pytest.raises(exceptions.InputError, match="3 features"):
         model.predict(np.ones((1, 3)))
@@ -93,7 +93,7 @@ def test_measure_is_the_same_whole_and_in_chunks() -> None:
 
 def test_measure_of_nothing() -> None:
     model = candide.GaussianNB().fit(ROWS, LABELS)
-    with pytest.raises(exceptions.InputError, match="nothing to measure"):
+    with pytest.raises(exceptions.InputError, match="no rows with a positive weight"):
         model.evaluate(iter([]))
     with pytest.raises(exceptions.InputError, match="'middle' in y is unknown"):
         model.evaluate(ROWS[:1], ["middle"])

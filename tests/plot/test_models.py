@@ -118,10 +118,14 @@ def test_a_nomogram_shows_the_columns_asked_for() -> None:
         (lambda: table_model(2), {"against": "ham"}, "do not add up"),
         (lambda: GaussianNB(calibrate="isotonic").fit(*numbers(2)), {"against": "ham"}, "do not add up"),
         (lambda: GaussianNB().fit(*numbers(3)), {"of": "cat"}, "not a class of this model"),
-        (lambda: GaussianNB().fit(*numbers(3)), {"of": "ham", "against": "ham"}, "given as both"),
-        (lambda: GaussianNB().fit(np.ones((4, 1)), list("aabb")), {}, "no column distinguishes"),
+        (lambda: GaussianNB().fit(*numbers(3)), {"of": "ham", "against": "ham"}, "against are both"),
+        (
+            lambda: GaussianNB().fit(np.ones((4, 1)), list("aabb")),
+            {},
+            "no column has a finite contribution that distinguishes",
+        ),
         (lambda: GaussianNB().fit(np.ones((2, 1)), ["a", "a"]), {}, "has only 'a'"),
-        (lambda: text_model(2), {}, "no columns"),
+        (lambda: text_model(2), {}, "instead of columns"),
         (lambda: GaussianNB().fit(*numbers(2)), {"columns": ["none"]}, "'none' is not a column"),
     ],
 )
@@ -144,7 +148,7 @@ def test_densities_are_those_of_the_model() -> None:
 @every("own", ["gaussian", "kernel", "bins", "student"])
 def test_densities_of_a_table_show_three_families_and_the_data(own: str) -> None:
     shown = plot.densities(NaiveBayes({"size": own}, order=0).fit(table(2), y="class"), "size")
-    wanted = {f"{own} (the model's)"} | ({"gaussian", "kernel", "bins"} - {own})
+    wanted = {f"{own} (chosen by the model)"} | ({"gaussian", "kernel", "bins"} - {own})
     assert set(shown.table["family"]) == wanted
     for ax in shown.axes:
         assert {line.get_label() for line in ax.lines} == wanted
@@ -179,12 +183,12 @@ def test_shares_seen_are_those_of_the_rows_given(model: Any) -> None:
 
 def test_what_has_no_density() -> None:
     X, y = counts()
-    with pytest.raises(ParameterError, match="share their probability"):
+    with pytest.raises(ParameterError, match="have no densities of their own"):
         plot.densities(MultinomialNB().fit(X, y), 0)
-    with pytest.raises(ParameterError, match="'nonsense' is not a family"):
+    with pytest.raises(ParameterError, match="'nonsense' is not a column family"):
         plot.densities(GaussianNB().fit(X, y), 0, families=["nonsense"])
     holes = NaiveBayes().fit({"a": X[:, 0], "b": np.full(len(y), np.nan), "c": np.ones(len(y)), "y": y}, y="y")
-    with pytest.raises(InputError, match="nothing but missing values"):
+    with pytest.raises(InputError, match="only missing values"):
         plot.densities(holes, "b")
     with pytest.raises(InputError, match="has no density of its own: constant"):
         plot.densities(holes, "c")
@@ -246,7 +250,7 @@ def test_models_that_keep_nothing_to_be_judged_by(name: str) -> None:
         picture(model, y=[1])
     with pytest.raises(NotFittedError):
         picture(candide.GaussianNB())
-    with pytest.raises(ParameterError, match="this is a dict"):
+    with pytest.raises(ParameterError, match="got a dict"):
         picture({})
 
 
@@ -320,7 +324,7 @@ def test_a_waterfall_takes_a_row() -> None:
     assert plot.waterfall(words, "win cash").numbers == plot.waterfall(words.explain(["win cash"])[0]).numbers
     with pytest.raises(InputError, match="no column 'b'"):
         plot.waterfall(model, {"a": 1.0})
-    with pytest.raises(ParameterError, match="2 are given"):
+    with pytest.raises(ParameterError, match="got 2 rows"):
         plot.waterfall(model, frame[:2])
     with pytest.raises(ParameterError, match=r"waterfall\(model, row\)"):
         plot.waterfall(model)

@@ -80,7 +80,9 @@ def test_improper_priors_have_no_draws_and_no_evidence(prior: Any) -> None:
     assert not prior.is_proper
     summary = {"Dirichlet": ([1, 1],), "NormalInverseGamma": (1, 2, 1)}.get(type(prior).__name__, (1, 1))
     for refused in (lambda: prior.sample(2), lambda: prior.log_marginal_likelihood(*summary)):
-        with pytest.raises(ParameterError, match=re.escape(f"{prior!r} does not integrate to 1") + r".*choose .*above"):
+        with pytest.raises(
+            ParameterError, match=re.escape(f"{prior!r} does not integrate to 1") + r".*choose positive"
+        ):
             refused()
     assert prior.posterior(*summary).is_proper
     assert np.isfinite(prior.posterior(*summary).sample(2, 0)).all()
@@ -89,56 +91,56 @@ def test_improper_priors_have_no_draws_and_no_evidence(prior: Any) -> None:
 @every("kind", [Beta, Dirichlet, Gamma, NormalInverseGamma, Normal])
 @every("value", [NAN, INF, -INF, [1, NAN], "a", {}, None])
 def test_parameters_are_numbers(kind: type, value: Any) -> None:
-    with pytest.raises(ParameterError, match=rf"of {kind.__name__} is {re.escape(repr(value))}; it must be"):
+    with pytest.raises(ParameterError, match=rf"of {kind.__name__} is {re.escape(repr(value))}; expected"):
         kind(value)
 
 
 @every(
     "made,said",
     [
-        (lambda: Beta(-1, 1), "a of Beta is -1; it must be finite and of at least 0"),
-        (lambda: Beta(1, [1, -2]), "b of Beta is [1, -2]; it must be finite and of at least 0"),
+        (lambda: Beta(-1, 1), "a of Beta is -1; expected finite numbers of at least 0"),
+        (lambda: Beta(1, [1, -2]), "b of Beta is [1, -2]; expected finite numbers of at least 0"),
         (lambda: Dirichlet([1, -1]), "concentration of Dirichlet is [1, -1]"),
         (lambda: Gamma(1, -1), "rate of Gamma is -1"),
-        (lambda: Normal(0, 0), "variance of Normal is 0; it must be finite and above 0"),
-        (lambda: Normal(0, 1, 0), "noise of Normal is 0; it must be finite and above 0"),
+        (lambda: Normal(0, 0), "variance of Normal is 0; expected finite numbers above 0"),
+        (lambda: Normal(0, 1, 0), "noise of Normal is 0; expected finite numbers above 0"),
         (lambda: NormalInverseGamma(0, -1), "strength of NormalInverseGamma is -1"),
-        (lambda: NormalInverseGamma(0, 1, -0.6), "shape of NormalInverseGamma is -0.6; it must be finite and of at"),
-        (lambda: Dirichlet(1.0).mean(), "does not say how many outcomes there are; give one pseudo-count each"),
-        (lambda: Beta().learn([0, 2]), "values hold 2; each must be 0 or 1"),
-        (lambda: Dirichlet([1, 1]).learn([0, 2]), "values hold 2; each must be the position of an outcome, 0 to 1"),
-        (lambda: Dirichlet([1, 1]).learn([0.5]), "values hold 0.5; each must be the position of an outcome, 0 to 1"),
-        (lambda: Dirichlet([1, 1]).learn([-1]), "values hold -1; each must be the position of an outcome, 0 to 1"),
-        (lambda: Gamma().learn([3, -1]), "values hold -1; a count of events is at least 0"),
-        (lambda: Normal().learn([INF]), "values hold an infinite number; leave it out"),
-        (lambda: NormalInverseGamma().learn([1, -INF]), "values hold an infinite number; leave it out"),
-        (lambda: Gamma().learn(["red"]), "values are not all numbers ('red' is a text); each must be one"),
-        (lambda: Dirichlet([1, 1]).learn([0, "1"]), "values are not all numbers ("),
-        (lambda: Beta().learn([[1], [0, 1]]), "values are not all numbers ("),
-        (lambda: Beta("1", 1), "a of Beta is '1'; it must be a number or an array of numbers"),
-        (lambda: Dirichlet(["1", 2]), "concentration of Dirichlet is ['1', 2]; it must be a number"),
-        (lambda: Dirichlet([]), "concentration of Dirichlet is empty; give at least one number"),
-        (lambda: Beta([1, 2], [1, 2, 3]), "incompatible shapes: a (2,), b (3,); give single numbers"),
-        (lambda: Beta().posterior(-0.5, 3), "on is -0.5; it must be finite and of at least 0"),
-        (lambda: Beta().log_marginal_likelihood(1, [1, -3]), "off is [1, -3]; it must be finite and of at least 0"),
-        (lambda: Beta([1, 2]).posterior([1, 2, 3], 0), "incompatible shapes: a (2,), on (3,); give single numbers"),
-        (lambda: Dirichlet([1, 1]).posterior([-0.5, 1]), "count is [-0.5, 1]; it must be finite and of at least 0"),
+        (lambda: NormalInverseGamma(0, 1, -0.6), "shape of NormalInverseGamma is -0.6; expected finite numbers of at"),
+        (lambda: Dirichlet(1.0).mean(), "has no number of outcomes; pass one pseudo-count per outcome"),
+        (lambda: Beta().learn([0, 2]), "values contain 2; expected 0 or 1"),
+        (lambda: Dirichlet([1, 1]).learn([0, 2]), "values contain 2; expected positions of outcomes, 0 to 1"),
+        (lambda: Dirichlet([1, 1]).learn([0.5]), "values contain 0.5; expected positions of outcomes, 0 to 1"),
+        (lambda: Dirichlet([1, 1]).learn([-1]), "values contain -1; expected positions of outcomes, 0 to 1"),
+        (lambda: Gamma().learn([3, -1]), "values contain -1; expected counts of 0 or more"),
+        (lambda: Normal().learn([INF]), "values contain infinity; drop it"),
+        (lambda: NormalInverseGamma().learn([1, -INF]), "values contain infinity; drop it"),
+        (lambda: Gamma().learn(["red"]), "values are not numeric ('red' is a string); expected numbers"),
+        (lambda: Dirichlet([1, 1]).learn([0, "1"]), "values are not numeric ("),
+        (lambda: Beta().learn([[1], [0, 1]]), "values are not numeric ("),
+        (lambda: Beta("1", 1), "a of Beta is '1'; expected a number or an array of numbers"),
+        (lambda: Dirichlet(["1", 2]), "concentration of Dirichlet is ['1', 2]; expected a number"),
+        (lambda: Dirichlet([]), "concentration of Dirichlet is empty; expected at least one number"),
+        (lambda: Beta([1, 2], [1, 2, 3]), "incompatible shapes: a (2,), b (3,); pass single numbers"),
+        (lambda: Beta().posterior(-0.5, 3), "on is -0.5; expected finite numbers of at least 0"),
+        (lambda: Beta().log_marginal_likelihood(1, [1, -3]), "off is [1, -3]; expected finite numbers of at least 0"),
+        (lambda: Beta([1, 2]).posterior([1, 2, 3], 0), "incompatible shapes: a (2,), on (3,); pass single numbers"),
+        (lambda: Dirichlet([1, 1]).posterior([-0.5, 1]), "count is [-0.5, 1]; expected finite numbers of at least 0"),
         (lambda: Dirichlet([1, 1, 1]).posterior([3, 1]), "incompatible shapes: concentration (3,), count (2,)"),
-        (lambda: Dirichlet([1, 1, 1]).posterior([3]), "count has shape (1,) for 3 outcomes; give one number for each"),
+        (lambda: Dirichlet([1, 1, 1]).posterior([3]), "count has shape (1,) for 3 outcomes; pass one number per"),
         (
             lambda: Dirichlet([1, 1, 1]).log_marginal_likelihood(3),
-            "count has shape () for 3 outcomes; give one number for each",
+            "count has shape () for 3 outcomes; pass one number per",
         ),
-        (lambda: Gamma().posterior(1, -0.5), "exposure is -0.5; it must be finite and of at least 0"),
-        (lambda: Gamma().log_marginal_likelihood(NAN, 1), "events is nan; it must be finite and of at least 0"),
-        (lambda: Normal().posterior(INF, 1), "mean is inf; it must be finite"),
-        (lambda: Normal().log_marginal_likelihood(0, -1, 2), "weight is -1; it must be finite and of at least 0"),
-        (lambda: NormalInverseGamma().posterior(0, 3, -0.1), "scatter is -0.1; it must be finite and of at least 0"),
-        (lambda: NormalInverseGamma([0, 0]).posterior(0, [1, 2, 3], 0), "location (2,), weight (3,); give single"),
-        (lambda: Beta().sample(-1), "n is -1; the number of draws must be a whole number above 0"),
-        (lambda: NormalInverseGamma().sample(2.5), "n is 2.5; the number of draws must be a whole number above 0"),
-        (lambda: Dirichlet([1, 1]).predictive(0), "n is 0; the number of draws must be a whole number above 0"),
-        (lambda: Gamma(1, 0).predictive(), "does not integrate to 1, so it has no draws, no predictions and no"),
+        (lambda: Gamma().posterior(1, -0.5), "exposure is -0.5; expected finite numbers of at least 0"),
+        (lambda: Gamma().log_marginal_likelihood(NAN, 1), "events is nan; expected finite numbers of at least 0"),
+        (lambda: Normal().posterior(INF, 1), "mean is inf; expected finite"),
+        (lambda: Normal().log_marginal_likelihood(0, -1, 2), "weight is -1; expected finite numbers of at least 0"),
+        (lambda: NormalInverseGamma().posterior(0, 3, -0.1), "scatter is -0.1; expected finite numbers of at least 0"),
+        (lambda: NormalInverseGamma([0, 0]).posterior(0, [1, 2, 3], 0), "location (2,), weight (3,); pass single"),
+        (lambda: Beta().sample(-1), "n is -1; expected a positive integer"),
+        (lambda: NormalInverseGamma().sample(2.5), "n is 2.5; expected a positive integer"),
+        (lambda: Dirichlet([1, 1]).predictive(0), "n is 0; expected a positive integer"),
+        (lambda: Gamma(1, 0).predictive(), "does not integrate to 1, so it has no samples, no predictions and no"),
     ],
 )
 def test_refused(made: Any, said: str) -> None:
@@ -148,7 +150,7 @@ def test_refused(made: Any, said: str) -> None:
 
 @every("level", [0, 1, -0.5, 1.5, NAN, "a", None, True])
 def test_levels(level: Any) -> None:
-    with pytest.raises(ParameterError, match=r"level is .* share of the probability between 0 and 1, as 0\.95"):
+    with pytest.raises(ParameterError, match=r"level is .* probability between 0 and 1, such as 0\.95"):
         Beta().interval(level)
 
 

@@ -181,7 +181,7 @@ def test_rows_that_are_not_there_are_refused(form: str, table: Rows, other: Rows
     whole, strange = sample_of(table, form), sample_of(other, form)
     missing = Counter(elements(other, form)) - Counter(elements(table, form))
     if missing:
-        with pytest.raises(ForgetError, match="nothing was changed"):
+        with pytest.raises(ForgetError, match="the model is unchanged"):
             whole.forget(strange)
     else:
         assert whole.forget(strange).multiplicity.sum() == whole.multiplicity.sum() - strange.multiplicity.sum()

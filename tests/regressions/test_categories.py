@@ -44,7 +44,7 @@ def test_unseen_code_leaves_the_decision_to_the_others() -> None:
 def test_code_below_zero_gets_advice() -> None:
     """Trap 20: OrdinalEncoder's -1 for the unknown is refused; NaN is what it should be told to write."""
     model = CategoricalNB().fit(X, y)
-    with pytest.raises(InputError, match="use NaN for a missing value"):
+    with pytest.raises(InputError, match="use NaN for missing values"):
         model.predict([[-1, 0]])
     np.testing.assert_allclose(model.predict_proba([[np.nan, np.nan]]), [[0.5, 0.5]])
 
@@ -52,7 +52,7 @@ def test_code_below_zero_gets_advice() -> None:
 def test_fractions_are_not_cut_off() -> None:
     """Trap 20: 0.9 becomes category 0 in scikit-learn."""
     fractions = np.array([[0.9], [0.1], [0.9], [0.2]])
-    with pytest.warns(UserWarning, match="not whole"):
+    with pytest.warns(UserWarning, match="not integers"):
         model = CategoricalNB().fit(fractions, y)
     assert model.categories_[0].tolist() == [0.1, 0.2, 0.9]
     assert_trapped(lambda: theirs.CategoricalNB().fit(fractions, y).n_categories_.tolist() == [1])

@@ -98,9 +98,9 @@ def test_a_disk_that_fills_up_while_a_file_is_written(folder: Path, name: str) -
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     if name.startswith(("train", "predict")):  # which look at a copy of the first rows
         assert copied.code == 3
-        assert "a copy cannot be written to" in copied.err
+        assert "cannot write a temporary copy to" in copied.err
         assert "TMPDIR" in copied.err
-    refused(ran, arguments[-1], "the file would exceed the maximal size", "another disk")
+    refused(ran, arguments[-1], "the file would exceed the maximum file size", "another disk")
     assert sorted(path.name for path in folder.iterdir()) == before
 
 

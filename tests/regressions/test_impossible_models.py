@@ -149,12 +149,12 @@ N_FEW, N_ALL = 32, int(os.environ.get("CANDIDE_MUTANTS", "10000"))
 # What a method may say against a model that was changed: the rows that it is given are none of that model's now; or it
 # is a model that people can make, and the method has no place for it.
 MAY_SAY = re.compile(
-    r"ForgetError: these rows were never learned"
+    r"ForgetError: these rows were not in the training data"
     r"|InputError: class '.*' in y is unknown to the model"
     r"|InputError: Input X contains infinity"
     r"|InputError: column .* absent, and the model was trained with it"
     r"|ParameterError: log_marginal_likelihood needs a prior that integrates to 1"
-    r"|ParameterError: scikit-learn's .* has no place for"
+    r"|ParameterError: scikit-learn's .* does not support"
     r"|ParameterError: bayes_factors describes the uncertainty of parameters that were learned"
     r"|ParameterError: .* when the model was fitted and is .* now"
 )

@@ -31,10 +31,10 @@ def _little_room(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_no_text_fits_the_sample(model: Any, tmp_path: Path) -> None:
     """It was a ZeroDivisionError of four texts of 53 MB each."""
-    with pytest.warns(UserWarning, match="larger than the limit for those that are kept"):
+    with pytest.warns(UserWarning, match="larger than the limit for kept rows"):
         model.fit(TEXTS, LABELS)
     assert model.predict(ASKED).tolist() == ["spam", "ham"]
-    with pytest.raises(AttributeError, match="each is larger than the limit"):
+    with pytest.raises(AttributeError, match="each row is larger than the limit"):
         model.loo_  # noqa: B018
     for sample in (False, True):
         model.save(tmp_path / "model.candide", sample=sample)
@@ -44,7 +44,7 @@ def test_no_text_fits_the_sample(model: Any, tmp_path: Path) -> None:
 
 def test_three_classes_and_their_shares() -> None:
     texts, labels = [*TEXTS, "tea " * 100, "tea " * 120], [*LABELS, "tea", "tea"]
-    with pytest.warns(UserWarning, match="nothing was fitted on them"):
+    with pytest.warns(UserWarning, match="it was not fitted"):
         model = TextNB().fit(texts, labels)
     assert model.predict(["tea", *ASKED]).tolist() == ["tea", "spam", "ham"]
     assert np.allclose(model.predict_proba(["never-seen"]).sum(axis=1), 1)

@@ -58,10 +58,10 @@ def test_a_model_file_that_was_cut_is_still_damaged(model: Path) -> None:
 def test_a_header_alone(label: str | None, tmp_path: Path) -> None:
     path = tmp_path / "header.csv"
     path.write_text("age,job,pay\n")
-    with pytest.raises(InputError, match=r"header.csv has the columns 'age', 'job', 'pay' and no rows; .* with rows"):
+    with pytest.raises(InputError, match=r"header.csv has the columns 'age', 'job', 'pay' but no rows; .* with rows"):
         NaiveBayes().fit(candide.read(path, label=label))
     told = run("train", path, *(["--label", label] if label else [])).err
-    assert "has the columns 'age', 'job', 'pay' and no rows" in told
+    assert "has the columns 'age', 'job', 'pay' but no rows" in told
 
 
 @pytest.mark.parametrize("command", ["update", "forget"])
@@ -69,14 +69,14 @@ def test_a_header_alone_for_a_model(command: str, model: Path, tmp_path: Path) -
     path = tmp_path / "header.csv"
     path.write_text("age,job,pay\n")
     told = run(command, model, path).err
-    assert "the columns age, job, pay and no rows" in told
+    assert "the columns age, job, pay, but no rows" in told
     assert "has a label" not in told
 
 
 @pytest.mark.parametrize("command", ["evaluate", "update", "forget"])
 def test_a_misspelt_label_at_the_command_line(command: str, model: Path, people: Path) -> None:
     told = run(command, model, people, "--label", "pya").err
-    assert "names a column 'pya', but the columns are" in told
+    assert "refers to 'pya', but the source has no such column; it has" in told
     assert "did you mean 'pay'?" in told
     assert "trained with" not in told  # it was not: that was 'pay'
 
@@ -99,13 +99,13 @@ def test_many_float_classes_are_remarked() -> None:
 
 def test_many_float_classes_are_remarked_as_they_come() -> None:
     X, y = np.arange(144.0)[:, None], np.tile(np.arange(72.0), 2)
-    with pytest.warns(UserWarning, match="y holds 72 different floating-point numbers"):
+    with pytest.warns(UserWarning, match="y contains 72 different floating-point numbers"):
         model = GaussianNB().partial_fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.partial_fit(X, y)
         few = GaussianNB().partial_fit(X[:40], y[:40])
-    with pytest.warns(UserWarning, match="y holds 72 different floating-point numbers"):
+    with pytest.warns(UserWarning, match="y contains 72 different floating-point numbers"):
         few.partial_fit(X, y)
 
 
@@ -119,7 +119,7 @@ def test_many_float_classes_are_remarked_at_the_command_line(tmp_path: Path) -> 
 
 def test_fractions_are_no_labels_whatever_they_come_in() -> None:
     y = np.array([0.5, 1.5, 0.5], dtype=object)
-    with pytest.raises(InputError, match=r"continuous. y holds 0.5 at row 0"):
+    with pytest.raises(InputError, match=r"continuous. y contains 0.5 at row 0"):
         GaussianNB().fit([[1.0], [2.0], [3.0]], y)
 
 
@@ -173,7 +173,7 @@ def test_evaluating_a_source(estimator: Any, verb: str, tmp_path: Path) -> None:
     found, expected = getattr(model, verb)(candide.read(path)), getattr(model, verb)(rows[["age"]], rows["pay"])
     assert str(found) == str(expected)
     for y in ("pay", rows["pay"]):
-        with pytest.raises(InputError, match=r"beside a source of candide.read.*leave them out"):
+        with pytest.raises(InputError, match=r"together with a source of candide.read.*omit them"):
             getattr(model, verb)(candide.read(path), y)
 
 
@@ -251,5 +251,5 @@ def test_a_huge_quoted_cell_of_many_lines(tmp_path: Path) -> None:
 def test_a_quote_that_is_not_closed_is_still_told(tmp_path: Path) -> None:
     path = tmp_path / "open.csv"
     path.write_text("text,label\n" + '"see you",h\n' * 500 + '"never closed,h\n' + '"see you",h\n' * 5)
-    with pytest.raises(SourceError, match="line 502: a quote that is not closed"):
+    with pytest.raises(SourceError, match="line 502: a quote is not closed"):
         candide.read(path, text="text", label="label").to_table()

@@ -112,7 +112,7 @@ def test_every_command_that_writes_a_model_asks_for_the_lock(verb: str, model: P
         ran: Ran = run(*arguments, "--lock-timeout", "0.1")
         assert ran.code == 4, ran.err
         assert f"{model}: another process is changing this file" in ran.err
-        assert "allow more time with --lock-timeout" in ran.err
+        assert "wait longer with --lock-timeout" in ran.err
         assert model.read_bytes() == before
     ran = run(*arguments, "--lock-timeout", "0.1")
     assert ran.code == 0 or verb == "forget", ran.err  # those rows were never learned

@@ -55,9 +55,9 @@ def test_rows_without_names(nameless: Path) -> None:
     """The message was "Expected 2D array, got scalar array instead"."""
     refused = run("classify", nameless, '{"x": 1}')
     assert refused.code == 1
-    assert "fitted without names; pass a list of 2 cells, such as [1, 2]" in refused.err
+    assert "trained without them; pass a list of 2 cells, such as [1, 2]" in refused.err
     assert "has 1 cells; this model needs a list of 2 cells" in run("classify", nameless, "[1]").err
     answered = done("classify", nameless, "[1, 5]", "{}", "[9, 2]").out.splitlines()
     assert [line.split("\t")[0] for line in answered] == ["low", "high", "high"]
     assert "x0 = 1" in done("explain", nameless, "[1, 5]").out
-    assert "fitted without names" in run("explain", nameless, '{"x": 1}').err
+    assert "trained without them" in run("explain", nameless, '{"x": 1}').err

@@ -137,5 +137,5 @@ def test_models_and_pages_are_not_written_to_stdout(
     given = {"train": ["mail.csv"], "merge": [model, model], "load": ["model.json"], "report": [model]}
     ran = run(name, *given.get(name, [model, "mail.csv"]), "-o", "-")
     assert ran.code == 1
-    assert "the output is -, and only predict and dump write to standard output; name a file" in ran.err
+    assert "the output is -, but only predict and dump can write to standard output; pass a file" in ran.err
     assert not (tmp_path / "-").exists()

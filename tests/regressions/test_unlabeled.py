@@ -92,7 +92,7 @@ def test_where_every_row_needs_a_label(estimator: Any) -> None:
     ):
         with pytest.raises(InputError, match=r"10 rows have no label \(first at row 1\).*unlabeled='drop'"):
             call()
-    with pytest.raises(InputError, match="none of them has a label"):
+    with pytest.raises(InputError, match="rows has a label"):
         estimator().fit(data, [None] * N)
     with pytest.raises(ParameterError, match="unlabeled is 'ignore'"):
         estimator(unlabeled="ignore").fit(data, Y)

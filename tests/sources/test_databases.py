@@ -56,7 +56,9 @@ def test_what_may_be_wrong(request: pytest.FixtureRequest, kind: str) -> None:
     path = request.getfixturevalue("sqlite" if kind == "sqlite" else "duck")
     with pytest.raises(SourceError, match=r"there is no file '.*2'; did you mean"):
         candide.read(f"{kind}:{path}2")
-    with pytest.raises(SourceError, match=r"the query 'SELECT \* FROM \"males\"' failed.*; check the names"):
+    with pytest.raises(
+        SourceError, match=r"the query 'SELECT \* FROM \"males\"' failed.*; check the table and column names"
+    ):
         candide.read(f"{kind}:{path}?table=males")
     with pytest.raises(SourceError, match="SELECT nothing"):
         candide.read(f"{kind}:{path}", sql="SELECT nothing FROM mail")
@@ -65,7 +67,7 @@ def test_what_may_be_wrong(request: pytest.FixtureRequest, kind: str) -> None:
 def test_several_tables(sqlite: Path) -> None:
     with closing(sqlite3.connect(sqlite)) as connection, connection:
         connection.execute("CREATE TABLE orders (x)")
-    with pytest.raises(SourceError, match=r"has 2 tables \(mail, orders\); say which one, as in \?table=mail"):
+    with pytest.raises(SourceError, match=r"has 2 tables \(mail, orders\); choose one by appending \?table=mail"):
         candide.read(f"sqlite:{sqlite}")
 
 
@@ -78,7 +80,7 @@ def test_sqlite_does_not_mind_kinds(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM a")
         connection.executemany("INSERT INTO a VALUES (?)", [(1,)] * 20_000 + [("n/a",)])
-    with pytest.raises(SourceError, match=r"'x' .* cannot be read as int64, .* \('n/a' at row 20000\).*--type x="):
+    with pytest.raises(SourceError, match=r"'x' .* cannot be converted to int64, .* \('n/a' at row 20000\).*--type x="):
         candide.read(f"sqlite:{path}").to_table()
 
 
@@ -87,7 +89,7 @@ def test_sql_on_files(tmp_path: Path) -> None:
     assert tuples(candide.read(sql=f"SELECT upper(label) AS label FROM '{path}';")) == [("SPAM",), ("HAM",)]
     with pytest.raises(SourceError, match="the query 'SELEC 1' failed: Parser Error"):
         candide.read(sql="SELEC 1")
-    with pytest.raises(ParameterError, match=r"a query names its files itself"):
+    with pytest.raises(ParameterError, match=r"a query names its own files"):
         candide.read(path, sql="SELECT 1")
 
 

@@ -46,14 +46,14 @@ def test_several_folders_are_classes(tmp_path: Path) -> None:
 def test_a_folder_without_sub_folders_has_texts_but_no_classes(tmp_path: Path) -> None:
     source = candide.read(folder(tmp_path / "mail") / "ham")
     assert source.names == ["text", "file"]
-    with pytest.raises(InputError, match=r"these texts have no classes; .* one sub-folder for each class"):
+    with pytest.raises(InputError, match=r"the texts have no labels; .* one sub-folder per class"):
         source.roles  # noqa: B018
 
 
 def test_file_that_is_no_text(tmp_path: Path) -> None:
     root = folder(tmp_path / "mail")
     image = write(root / "ham" / "cat.png", bytes(range(256)) * 10)
-    with pytest.raises(SourceError, match="bytes that are no text"):
+    with pytest.raises(SourceError, match="binary data instead of text"):
         candide.read(root).to_table()
     source = candide.read(root, on_bad_row="skip")
     assert source.to_table().num_rows == 4
@@ -69,7 +69,7 @@ def test_links_that_lead_back_or_nowhere(tmp_path: Path) -> None:
 
 def test_empty_folders(tmp_path: Path) -> None:
     (tmp_path / "mail" / "ham").mkdir(parents=True)
-    with pytest.raises(SourceError, match="holds no files; pass one with a sub-folder of texts for each class"):
+    with pytest.raises(SourceError, match="contains no files; pass a folder with one sub-folder of texts per class"):
         candide.read(tmp_path / "mail")
 
 

@@ -62,9 +62,9 @@ def test_compressed(tmp_path: Path, ending: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        pytest.param('{"n": 2,', "no JSON", id="cut-off"),
+        pytest.param('{"n": 2,', "invalid JSON", id="cut-off"),
         pytest.param("5", "not a record", id="number"),
-        pytest.param('{"n": "n/a", "text": "x"}', "'n' holds 'n/a', which is not of the kind", id="type"),
+        pytest.param('{"n": "n/a", "text": "x"}', "'n' contains 'n/a', whose type differs from", id="type"),
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
@@ -81,12 +81,12 @@ def test_bad_row(tmp_path: Path, line: str, message: str, newline: str) -> None:
 
 def test_bad_row_at_the_beginning(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", json_lines("{", GOOD))
-    with pytest.raises(SourceError, match="line 1: no JSON"):
+    with pytest.raises(SourceError, match="line 1: invalid JSON"):
         candide.read(path).to_table()
 
 
 def test_no_records(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"holds no records in its first lines \(the first is '5'\)"):
+    with pytest.raises(SourceError, match=r"contains no records in its first lines \(the first is '5'\)"):
         candide.read(write(tmp_path / "a.jsonl", "5\n6\n"))
 
 
@@ -95,5 +95,5 @@ def test_no_records(tmp_path: Path) -> None:
 def test_keys_that_differ_in_case_are_refused(tmp_path: Path, format: str, apart: bool) -> None:
     records = [{"Text": "a"}, {"text": "b"}] if apart else [{"Text": "a", "text": "b"}]
     content = json_lines(*records) if format == "jsonl" else json.dumps(records)
-    with pytest.raises(SourceError, match="has the keys 'Text' and 'text', which differ in capital letters alone"):
+    with pytest.raises(SourceError, match="has the keys 'Text' and 'text', which differ only in case"):
         candide.read(write(tmp_path / f"a.{format}", content))

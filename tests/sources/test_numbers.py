@@ -74,10 +74,8 @@ def test_late_in_csv(tmp_path: Path, cell: str, newline: str) -> None:
     line = 3 + 2 * MANY
     with pytest.raises(SourceError) as error:
         candide.read(path).to_table()
-    assert f"a.csv, line {line}: column 'a' holds {cell!r}, where the rows before hold a whole number" in str(
-        error.value
-    )
-    assert "write a number in the first rows like this one" in str(error.value)
+    assert f"a.csv, line {line}: column 'a' contains {cell!r}, but the rows before contain integers" in str(error.value)
+    assert "write a number like this one in the first rows" in str(error.value)
     source = candide.read(path, on_bad_row="skip")
     assert source.to_table()["a"].to_pylist() == [1] * (MANY + 1)
     assert [(bad.line, bad.row) for bad in source.bad_rows] == [(line, f"{cell},x,4")]
@@ -134,7 +132,7 @@ LATE = {
 def test_late_in_json(tmp_path: Path, first: object, late: object) -> None:
     records = [*[{"n": first}] * MANY, {"n": late}, {"n": first}]
     path = write(tmp_path / "a.jsonl", json_lines(*records))
-    with pytest.raises(SourceError, match=rf"line {MANY + 1}: 'n' holds .* which is not of the kind"):
+    with pytest.raises(SourceError, match=rf"line {MANY + 1}: 'n' contains .* whose type differs from"):
         candide.read(path).to_table()
     assert candide.read(path, on_bad_row="skip").to_table()["n"].to_pylist() == [first] * (MANY + 1)
 
@@ -144,5 +142,5 @@ def test_late_in_a_json_array(tmp_path: Path, kind: str) -> None:
     """The engine infers the types of an array from its first 20,480 records."""
     first, late = (json.dumps({"n": value}) for value in LATE[kind])
     path = write(tmp_path / "a.json", "[" + f"{first}," * 21_000 + f"{late},{first}]")
-    with pytest.raises(SourceError, match=r"a\.json: .*'n' is not of the kind that the first records hold"):
+    with pytest.raises(SourceError, match=r"a\.json: .*'n' has a type that differs from the first records"):
         candide.read(path).to_table()

@@ -24,7 +24,7 @@ def test_missing_file(tmp_path: Path) -> None:
     write(tmp_path / "messages.csv", CSV)
     with pytest.raises(SourceError, match=r"there is no file '.*mesages\.csv'; did you mean 'messages\.csv'\?"):
         candide.read(tmp_path / "mesages.csv")
-    with pytest.raises(SourceError, match=r"there is no file '.*'; the folder holds messages\.csv"):
+    with pytest.raises(SourceError, match=r"there is no file '.*'; the folder contains messages\.csv"):
         candide.read(tmp_path / "x")
     with pytest.raises(SourceError, match=r"and no folder '.*nowhere'"):
         candide.read(tmp_path / "nowhere" / "x.csv")
@@ -58,7 +58,7 @@ def test_empty_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.csv", "a.xyz", "a.jsonl"])
 def test_garbage(tmp_path: Path, name: str) -> None:
-    with pytest.raises(SourceError, match="holds bytes that are no text and none of the formats csv, jsonl"):
+    with pytest.raises(SourceError, match="is neither text nor one of the formats csv, jsonl"):
         candide.read(write(tmp_path / name, bytes(range(256)) * 20))
 
 
@@ -73,7 +73,7 @@ def test_content_tells_where_the_name_does_not(tmp_path: Path) -> None:
     assert candide.read(write(tmp_path / "a.data", CSV)).names == ["text", "label"]
     pq.write_table(pa.table({"x": [1]}), tmp_path / "b.data")
     assert candide.read(tmp_path / "b.data").names == ["x"]
-    with pytest.raises(SourceError, match=r"no rows can be seen in it .* format='text' \(one text in each line\)"):
+    with pytest.raises(SourceError, match=r"its format cannot be detected from .* format='text' \(one text per line\)"):
         candide.read(write(tmp_path / "c.data", "Call me Ishmael.\nSome years ago, never mind how long, precisely\n"))
     assert candide.read(tmp_path / "c.data", format="text").to_table().num_rows == 2
 
@@ -133,10 +133,12 @@ def test_copies_go_with_their_source(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        pytest.param({"format": "xls"}, "format is 'xls'; allowed are csv, jsonl", id="format"),
-        pytest.param({"encoding": "klingon"}, "encoding is 'klingon', which Python does not know", id="encoding"),
-        pytest.param({"columns": "text"}, r"columns is the text 'text'; pass a list", id="columns"),
-        pytest.param({"on_bad_row": "ignore"}, "on_bad_row is 'ignore'; allowed are 'error', 'skip'", id="on_bad_row"),
+        pytest.param({"format": "xls"}, "format is 'xls'; expected one of csv, jsonl", id="format"),
+        pytest.param(
+            {"encoding": "klingon"}, "encoding is 'klingon', which is not an encoding known to Python", id="encoding"
+        ),
+        pytest.param({"columns": "text"}, r"columns is the string 'text'; expected a list", id="columns"),
+        pytest.param({"on_bad_row": "ignore"}, "on_bad_row is 'ignore'; expected 'error', 'skip'", id="on_bad_row"),
     ],
 )
 def test_settings_are_checked(tmp_path: Path, settings: dict[str, str], message: str) -> None:
@@ -145,5 +147,5 @@ def test_settings_are_checked(tmp_path: Path, settings: dict[str, str], message:
 
 
 def test_nothing_named() -> None:
-    with pytest.raises(ParameterError, match="no source is named"):
+    with pytest.raises(ParameterError, match="no source is given"):
         candide.read()

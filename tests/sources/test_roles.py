@@ -73,15 +73,13 @@ def test_as_given() -> None:
 )
 def test_no_label(columns: dict[str, Any]) -> None:
     with pytest.raises(
-        InputError, match=r"no column is clearly the label; the columns are '.*' \(.*label='…' \(--label"
+        InputError, match=r"the label column cannot be detected; the columns are '.*' \(.*label='…' \(--label"
     ):
         roles(columns)
 
 
 def test_kinds_are_shown() -> None:
-    with pytest.raises(
-        InputError, match=r"'a' \(texts\); 'b' \(numbers\); 'c' \(names, 3 different\); 'd' \(numbers\)"
-    ):
+    with pytest.raises(InputError, match=r"'a' \(texts\); 'b' \(numbers\); 'c' \(names, 3 distinct\); 'd' \(numbers\)"):
         roles({"a": PROSE, "b": FLOATS, "c": NAMES, "d": FLOATS})
 
 
@@ -95,10 +93,17 @@ def test_only_a_label() -> None:
     [
         (
             {"label": "lable"},
-            "label= names a column 'lable', but the columns are 'text', 'label'; did you mean 'label'?",
+            "label= refers to 'lable', but the source has no such column; it has 'text', 'label'; "
+            "did you mean 'label'?",
         ),
-        ({"text": "TEXT"}, "text= names a column 'TEXT', but the columns are 'text', 'label'; did you mean 'text'?"),
-        ({"columns": ["zzz"]}, "columns= names a column 'zzz', but the columns are 'text', 'label'; pass one of these"),
+        (
+            {"text": "TEXT"},
+            "text= refers to 'TEXT', but the source has no such column; it has 'text', 'label'; did you mean 'text'?",
+        ),
+        (
+            {"columns": ["zzz"]},
+            "columns= refers to 'zzz', but the source has no such column; it has 'text', 'label'; pass one of these",
+        ),
     ],
 )
 def test_unknown_names(tmp_path: Path, asked: dict[str, Any], message: str) -> None:
@@ -110,7 +115,7 @@ def test_unknown_names(tmp_path: Path, asked: dict[str, Any], message: str) -> N
 
 def test_a_column_has_one_role(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "text,label\nhello,ham\n")
-    with pytest.raises(ParameterError, match="label='text' is also asked for"):
+    with pytest.raises(ParameterError, match="label='text' is also given"):
         candide.read(path, label="text", text="text")
     with pytest.raises(ParameterError, match="text= and columns= are both given"):
         candide.read(path, text="text", columns=["text"])

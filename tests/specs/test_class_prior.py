@@ -55,8 +55,8 @@ def test_balanced_weights_of_no_rows_are_one():
     (np.array([-0.25, 0.5, 0.75]), "non-negative"),
     (np.array([np.nan, 0.5, 0.5]), "non-negative"),
     (np.array([0.5, 0.5, 0.5]), r"sum to 1\.5"),
-    ({"a": 0.5, "b": 0.5}, "it must name each of 'a', 'b', 'c'"),
-    ({"a": 0.5, "b": 0.25, "c": 0.25, "d": 0.0}, "it must name each of"),
+    ({"a": 0.5, "b": 0.5}, "expected the classes 'a', 'b', 'c'"),
+    ({"a": 0.5, "b": 0.25, "c": 0.25, "d": 0.0}, "expected the classes"),
 ])  # fmt: skip
 def test_given_probabilities_that_are_refused(given, message):
     with pytest.raises(ParameterError, match=message):
@@ -65,5 +65,5 @@ def test_given_probabilities_that_are_refused(given, message):
 
 def test_weights_must_leave_a_class_in_every_state():
     prior = ClassPrior(class_weight={"a": 0.0})
-    with pytest.raises(ParameterError, match="leaves no class a probability above 0"):
+    with pytest.raises(ParameterError, match="every class has probability 0"):
         prior.probability(CLASSES, np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]))

@@ -291,5 +291,5 @@ def test_cross_fitting_takes_any_scores(method: str | None, rows: Scored) -> Non
 
 
 def test_unknown_methods_are_refused() -> None:
-    with pytest.raises(ParameterError, match="calibrate is 'magic'; it must be None or one of 'temperature', 'platt'"):
+    with pytest.raises(ParameterError, match="calibrate is 'magic'; expected None or one of 'temperature', 'platt'"):
         calibrate("magic", *overconfident(5, 2))

@@ -140,7 +140,7 @@ FRAMES: dict[str, Any] = {
 CLASSES = np.array([0, 1, 1, 0], dtype=np.int32)
 
 
-@pytest.mark.filterwarnings("ignore:column 'any' holds numbers that are not whole")
+@pytest.mark.filterwarnings("ignore:column 'any' contains numbers that are not integers")
 @pytest.mark.parametrize("name", FRAMES)
 def test_categories_are_read_again(name: str) -> None:
     """Learning from the sample is learning from the rows, and the likelihood of the rows knows those of the sample."""
@@ -196,7 +196,7 @@ def test_forgetting_after_discounts() -> None:
 
 
 def test_a_row_of_another_weight_is_refused() -> None:
-    with pytest.raises(ForgetError, match="with the weight they have now"):
+    with pytest.raises(ForgetError, match="with their current weights"):
         sample_of([[1.0], [2.0]], weight=[2, 2]).forget(sample_of([[1.0]]))
 
 
@@ -224,5 +224,5 @@ def test_a_number_of_rows_goes_before_bytes() -> None:
 
 def test_categories_and_sparse_rows_do_not_mix() -> None:
     texts = sample_of(Dense.of((np.array(["a"], dtype=object),)))
-    with pytest.raises(MergeError, match="columns of categories cannot be added to sparse rows"):
+    with pytest.raises(MergeError, match="category columns cannot be added to sparse rows"):
         texts.merge(sample_of(Sparse.of(csr_array(np.eye(1)))))

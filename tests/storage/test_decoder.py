@@ -103,8 +103,8 @@ SPARSE = {"$": "sparse table", "data": "cells", "indices": "columns", "indptr": 
 
 
 @every("tree,message", [
-    ({"$": "unknown"}, "model is a 'unknown', which this version"),
-    ({}, "model is a 'None'"),
+    ({"$": "unknown"}, "model has the type 'unknown', which this version"),
+    ({}, "model has the type 'None'"),
     ({"$": "list"}, "has no list of items"),
     ({"$": "array", "tensor": "absent"}, "refers to an array that does not exist"),
     ({"$": "array", "tensor": 3}, "refers to an array that does not exist"),
@@ -113,15 +113,15 @@ SPARSE = {"$": "sparse table", "data": "cells", "indices": "columns", "indptr": 
     ({"$": "date", "value": 3}, "not a date or time"),
     ({"$": "date", "value": "2020-01-02", "zone": 3}, "not a date or time"),
     ({"$": "datetime", "value": "2020-01-02T03:04:05", "zone": "../passwd"}, "time zone '../passwd'"),
-    ({"$": "symmetric", "tensor": "five"}, "not half of a square matrix"),
-    ({"$": "symmetric", "tensor": "floats"}, "not half of a square matrix"),
-    ({"$": "objects", "others": [7], "codes": "codes"}, "a code of model has no value"),
-    ({"$": "objects", "others": [7, 8], "codes": "wrong codes"}, "a code of model has no value"),
-    ({"$": "objects", "others": [7, 8], "codes": "negative codes"}, "a code of model has no value"),
+    ({"$": "symmetric", "tensor": "five"}, "not the triangle of a square matrix"),
+    ({"$": "symmetric", "tensor": "floats"}, "not the triangle of a square matrix"),
+    ({"$": "objects", "others": [7], "codes": "codes"}, "a code of model is out of range"),
+    ({"$": "objects", "others": [7, 8], "codes": "wrong codes"}, "a code of model is out of range"),
+    ({"$": "objects", "others": [7, 8], "codes": "negative codes"}, "a code of model is out of range"),
     ({"$": "objects", "others": [[1], 2], "codes": "codes"}, "which is not a label"),
     ({"$": "objects", "others": [], "texts": 3, "codes": "codes"}, "contains no strings"),
     ({"$": "objects", "others": [], "texts": {"utf8": "letters", "offsets": "short ends"}, "codes": "codes"},
-     "do not ascend from 0 to the number of bytes"),
+     "are not increasing from 0 to the number of bytes"),
     ({"$": "objects", "others": [], "texts": {"utf8": "letters", "offsets": "small ends"}, "codes": "codes"},
      "not 64-bit integers"),
     ({"$": "objects", "others": [], "texts": {"utf8": "bytes", "offsets": "ends"}, "codes": "codes"}, "not bytes"),
@@ -188,17 +188,17 @@ def test_memory_is_limited(monkeypatch):
     monkeypatch.setattr(module, "_BUDGET_PER_BYTE", 1)
     n_bytes = sum(array.nbytes for array in ARRAYS.values())
     Decoder(ARRAYS).spend(n_bytes, "model")
-    with pytest.raises(InvalidContent, match="far more memory than the file"):
+    with pytest.raises(InvalidContent, match="far more memory than the size of the file"):
         Decoder(ARRAYS).spend(n_bytes + 1, "model")
     indices = Decoder(ARRAYS)
     indices.spend(n_bytes - ARRAYS["columns"].nbytes - ARRAYS["rows"].nbytes, "model")
     indices.value(SPARSE, "model")
-    with pytest.raises(InvalidContent, match="far more memory than the file"):
+    with pytest.raises(InvalidContent, match="far more memory than the size of the file"):
         indices.value(SPARSE, "model")
     objects = Decoder(ARRAYS)
     objects.spend(n_bytes - 8 * 5, "model")
     objects.value({"$": "objects", "others": [7, 8], "codes": "codes"}, "model")  # three codes and two values
-    with pytest.raises(InvalidContent, match="far more memory than the file"):
+    with pytest.raises(InvalidContent, match="far more memory than the size of the file"):
         objects.spend(1, "model")
 
 

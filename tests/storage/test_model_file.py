@@ -161,21 +161,21 @@ def test_an_altered_byte_is_found(path: Path) -> None:
 def test_a_cut_file_is_found(path: Path) -> None:
     raw = path.read_bytes()
     path.write_bytes(sealed(raw[:-8]))
-    with pytest.raises(ModelFileError, match="does not follow the one before"):
+    with pytest.raises(ModelFileError, match="does not directly follow the previous one"):
         read_model(path)
 
 
 def test_tensors_of_others_are_no_model(tmp_path: Path) -> None:
     path = tmp_path / "other.safetensors"
     path.write_bytes(b"".join(bytes(piece) for piece in file_chunks(Tensors({}, {"weight": np.ones(3)}))))
-    with pytest.raises(ModelFileError, match="it contains arrays, but not a candide model"):
+    with pytest.raises(ModelFileError, match="it contains arrays, but no candide model"):
         read_model(path)
 
 
 @pytest.mark.parametrize("kind", ["TextNB", "NaiveBayes", "eval", "Classifier"])
 def test_a_model_of_another_kind_is_refused(kind: str, path: Path) -> None:
     with_metadata(path, kind=kind)
-    with pytest.raises(ModelFileError, match=r"kind is|bound spec is not that of"):
+    with pytest.raises(ModelFileError, match=r"kind is|bound spec does not belong to"):
         read_model(path)
 
 

@@ -114,7 +114,7 @@ def _change(
         # --absent is about this source alone.
         model = replace(change(model, source, monitor=monitor), spec=spec)
     if verb == "forget" and model.can_refit and model.staleness:
-        with session.status("fitting weights on rows left out"):
+        with session.status("fitting weights on held-out rows"):
             model = model.refit()
     say_bad_rows(source, session)
     passed = monitor.passed
@@ -153,7 +153,7 @@ def _save(model: Model, path: Path, session: Session, what: str) -> None:
     from .training_report import rows_text
 
     kept = model.has_training_rows
-    with session.status("fitting weights on rows left out" if kept else "writing"):
+    with session.status("fitting weights on held-out rows" if kept else "writing"):
         model = model.for_file()
         save_model(model, path, rows=kept)
     rows = f"{float(model.class_count.sum()):,.6g}"

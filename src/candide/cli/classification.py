@@ -33,7 +33,7 @@ def classify_texts(model: str | Path, texts: list[str] | None, abstain: float | 
     check_stdin(model, texts)
     fitted = open_model(model)
     if STDIN in texts and sys.stdin.isatty():
-        session.say("one text a line; Ctrl-D ends")
+        session.say("enter one text per line; press Ctrl-D to finish")
     probabilities = fitted.predict_proba if fitted.spec.reads_texts else _row_probabilities(fitted, session)
     for lines in texts_or_stdin(texts):
         predictions = _format_predictions(fitted, probabilities(lines), abstain, session.as_json)

@@ -23,11 +23,13 @@ def classify(
     texts: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TEXT]...", show_default=False, help="Texts; - or none for the lines of standard input."
+            metavar="[TEXT]...",
+            show_default=False,
+            help=("Texts to classify; omit them or pass - to read lines from standard input."),
         ),
     ] = None,
     abstain: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Print 'unsure' if the probability is lower.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Print 'unsure' if the highest probability is below this.")
     ] = None,
     *,
     shared: options.Shared,

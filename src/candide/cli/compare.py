@@ -30,7 +30,7 @@ def compare(
     text: options.Text = None,
     columns: options.Columns = None,
     types: options.Types = None,
-    refine: Annotated[bool, typer.Option("--refine", help="Texts: also compare the refined model.")] = False,
+    refine: Annotated[bool, typer.Option("--refine", help="Also compare the refined model (texts only).")] = False,
     weight: options.Weight = None,
     *,
     reading: options.Reading,
@@ -83,7 +83,7 @@ def _compared(source: Source, specs: dict[str, Spec], session: Session) -> dict[
     for name, spec in specs.items():
         began = time.perf_counter()
         try:
-            with monitored(source, f"learning {name}", session) as monitor:
+            with monitored(source, f"training {name}", session) as monitor:
                 monitor.tells_unlabeled = not found
                 report = train(spec, source, monitor=monitor).loo
         except CandideError as error:
@@ -91,7 +91,7 @@ def _compared(source: Source, specs: dict[str, Spec], session: Session) -> dict[
         else:
             found[name] = {**_figures(report), "seconds": time.perf_counter() - began}
     if not found:
-        raise InputError("none of the models could be trained on this source; the errors are above")
+        raise InputError("none of the models could be trained on this source; see the errors above")
     return found
 
 
@@ -106,7 +106,7 @@ def _as_table(figures: dict[str, dict[str, float]]) -> Any:
     heads = ("log-loss", "accuracy", "Brier", "ECE", "seconds")
     optional = ("Brier", "ECE", "seconds")
     columns = [Column(head, True, optional=head in optional) for head in heads]
-    table = TerminalTable("Leave-one-out figures, the best log-loss first", [Column("model"), *columns])
+    table = TerminalTable("Leave-one-out results, best log-loss first", [Column("model"), *columns])
     for name, one in figures.items():
         table.add_row(
             name,

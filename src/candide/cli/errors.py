@@ -64,7 +64,7 @@ _ABOUT_FILES = {
     errno.EROFS: "the file system is read-only; choose another path",
     errno.ENOSPC: f"the disk is full; {_FREE_SPACE}",
     errno.EDQUOT: f"the disk quota is exceeded; {_FREE_SPACE}",
-    errno.EFBIG: f"the file would exceed the maximal size; {_FREE_SPACE}",
+    errno.EFBIG: f"the file would exceed the maximum file size; {_FREE_SPACE}",
     errno.EIO: "input/output error; check the disk, and try again",
     errno.EMFILE: "too many open files; raise the limit (ulimit -n)",
 }
@@ -77,13 +77,13 @@ def _about_files(error: OSError) -> str:
     if error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {what}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):  # all files that are written name themselves
-        return f"standard output: {error.strerror.lower()}; the output is incomplete; write it elsewhere"
+        return f"standard output: {error.strerror.lower()}; the output is incomplete; write to a file instead"
     return what
 
 
 # Parameters in messages for Python, and the options of the command line.
 _IN_A_TERMINAL = (
-    (r" with \w+= \((--[\w-]+) in a terminal\)", r" with \1"),
+    (r" with \w+= \((--[\w-]+) on the command line\)", r" with \1"),
     (r"on_bad_row='skip'", "--on-bad-row skip"),
     (r"extensions=True", "--extensions"),
     (r"pass unlabeled='drop'", "pass --set unlabeled=drop"),

@@ -24,7 +24,7 @@ def evaluate(
     absent: options.Absent = None,
     weight: options.Weight = None,
     least_accuracy: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Exit with code 1 if the accuracy is lower.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Exit with code 1 if the accuracy is below this.")
     ] = None,
     *,
     reading: options.Reading,

@@ -127,7 +127,7 @@ def _source_rows(
             begin += batch.num_rows
             if not wanted:
                 return
-    raise InputError(f"the source has {begin:,} rows, and --row is {wanted[0]:,}; expected at most {begin:,}")
+    raise InputError(f"the source has {begin:,} rows, but --row is {wanted[0]:,}; expected at most {begin:,}")
 
 
 def _label(text: str, known: list[Any]) -> Any:

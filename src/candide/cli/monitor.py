@@ -64,7 +64,7 @@ class CommandMonitor(Monitor):
         with self._interrupts.step():
             self.save()
         self._display.close()
-        with self._session.status("fitting weights on rows left out"):
+        with self._session.status("fitting weights on held-out rows"):
             yield
 
     def unlabeled(self, n_rows: int) -> None:
@@ -172,13 +172,13 @@ class CheckpointFile:
         from ..storage.models import load_model, note_of
 
         if not self.path.exists():
-            session.note(f"there is no checkpoint {self.path}; starting with the first row")
+            session.note(f"no checkpoint {self.path} found; starting with the first row")
             return None
         note: dict[str, Any] = note_of(self.path)
         for what, mine in self.made_of.items():
             if note.get(what) != mine:
                 raise InputError(
-                    f"{self.path} is a checkpoint with different {what}: {note.get(what)!r}, not {mine!r}; "
+                    f"{self.path} is a checkpoint of a run with different {what}: {note.get(what)!r}, not {mine!r}; "
                     "continue with the same source and settings, or omit --resume to start again"
                 )
         self.n_rows = int(note["n_rows"])

@@ -69,8 +69,10 @@ Types = Annotated[
         "--type",
         metavar="NAME=TYPE",
         show_default=False,
-        help="The type of a column or of the label: number, category, boolean, date, text or str (a category or a "
-        "text). By default the first rows decide. May be given several times.",
+        help=(
+            "The type of a column or of the label: number, category, boolean, date, text or str (a category or a "
+            "text). By default it is detected from the first rows. May be given several times."
+        ),
         rich_help_panel=_READING,
     ),
 ]
@@ -82,21 +84,25 @@ Sql = Annotated[
     str | None,
     typer.Option(
         show_default=False,
-        help="A query instead of a source, or to a source that is a database, such as "
-        "\"SELECT text, label FROM 'mail/*.parquet'\".",
+        help=(
+            'A query to use as the source, or to run on a database given as the source, such as "SELECT text, label '
+            "FROM 'mail/*.parquet'\"."
+        ),
         rich_help_panel=_READING,
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        show_default=False, help="The format of the source, if its name does not tell.", rich_help_panel=_READING
+        show_default=False,
+        help="The format of the source, if it cannot be detected from its name.",
+        rich_help_panel=_READING,
     ),
 ]
 Encoding = Annotated[
     str | None,
     typer.Option(
-        show_default=False, help="The encoding of texts if it is not UTF-8, such as cp1252.", rich_help_panel=_READING
+        show_default=False, help="The text encoding if it is not UTF-8, such as cp1252.", rich_help_panel=_READING
     ),
 ]
 LockTimeout = Annotated[

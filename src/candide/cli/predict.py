@@ -33,7 +33,7 @@ def predict(
     output: options.Output = None,
     proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of every class.")] = False,
     abstain: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Predict 'unsure' if the probability is lower.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Predict 'unsure' if the highest probability is below this.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Write the N most probable classes.")] = 1,
     explain: Annotated[

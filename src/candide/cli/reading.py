@@ -164,9 +164,7 @@ def with_absent(model: Model, absent: str | None) -> Model:
     if absent not in ("error", "missing"):
         raise ParameterError(f"--absent is {absent!r}; expected error or missing")
     if not hasattr(model.spec, "absent"):
-        raise ParameterError(
-            f"--absent is for tables, and the model is a {model.spec.name}, which needs all its columns; omit it"
-        )
+        raise ParameterError(f"--absent applies only to tables, but the model is a {model.spec.name}; omit it")
     return replace(model, spec=model.spec.with_parameters(absent=absent))
 
 

@@ -81,7 +81,9 @@ class Records:
         row = self._read(line)
         (names, _), *_ = self._by_columns([row])
         if not names:
-            raise InputError("the row gives no column, so there is nothing to explain: the answer is the class prior")
+            raise InputError(
+                "the row has no columns, so there is nothing to explain: the prediction is the class prior"
+            )
         table = self._table(names, [row])
         self._unseen.note(table)
         return table
@@ -99,13 +101,13 @@ class Records:
             raise InputError(f"the row {as_json(row):.60} has {len(row)} cells; this model needs {such_as}")
         if not isinstance(row, list) and not isinstance(row, dict):
             raise InputError(
-                f"{line!r:.60} is no row: this model is of a table, and was fitted without names of columns; a row is "
+                f"{line!r:.60} is not a row: this model was trained on a table without column names; expected "
                 f"{such_as}; for files use candide predict"
             )
         # A table of columns is read by their order; other models read arrays alone.
         if isinstance(row, dict) and row and not self._omits:
             raise InputError(
-                f"the row {as_json(row):.60} names its columns, and this model was fitted without names; pass {such_as}"
+                f"the row {as_json(row):.60} has column names, but this model was trained without them; pass {such_as}"
             )
         return row
 
@@ -116,15 +118,15 @@ class Records:
             row = None
         if not isinstance(row, dict):
             raise InputError(
-                f'{line!r:.60} is no row: this model is of a table, and a row is a JSON object such as {{"age": 40, '
-                '"job": "smith"}; for files use candide predict'
+                f"{line!r:.60} is not a row: this model was trained on a table; expected a JSON object such as "
+                '{"age": 40, "job": "smith"}; for files use candide predict'
             )
         names = list(row) if self._names is None else self._names
         for name in row:
             if name not in names and name not in self._others:
-                hint = did_you_mean(name, names, "name one of these, or leave it out")
+                hint = did_you_mean(name, names, "use one of these, or omit it")
                 raise InputError(
-                    f"the row {as_json(row):.60} has {name!r}, which is no column of the model; its columns are "
+                    f"the row {as_json(row):.60} has {name!r}, which is not a column of the model; its columns are "
                     f"{quote_names(names)}; {hint}"
                 )
         return row
@@ -163,9 +165,9 @@ class UnseenNotes:
                 if (name, label) in self._noted or len(self._noted) >= _NOTED:
                     continue
                 self._noted.add((name, label))
-                self._session.note(f"column {name!r} holds {label!r}, which no training row has")
+                self._session.note(f"column {name!r} contains {label!r}, which does not occur in the training rows")
                 if len(self._noted) == _NOTED:
-                    self._session.note(f"these are {_NOTED} categories that are new; no further ones are noted")
+                    self._session.note(f"{_NOTED} new categories were found; further ones are not reported")
 
 
 def _as_learned(model: Model, name: str, cells: list[Any]) -> Any:
@@ -177,7 +179,7 @@ def _as_learned(model: Model, name: str, cells: list[Any]) -> Any:
         try:
             return np.array([None if cell is None else np.datetime64(cell) for cell in cells], dtype="datetime64[us]")
         except ValueError as error:
-            raise InputError(f"column {name!r} holds dates, and {error}; write them as 2024-02-29") from None
+            raise InputError(f"column {name!r} contains dates, but {error}; use the format 2024-02-29") from None
     if any(isinstance(cell, bool) for cell in cells) and not isinstance(example, bool):
         return [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
     return cells

@@ -80,7 +80,8 @@ def as_lines(found: ModelReport, path: Path) -> list[Any]:
     lines = [f"wrote {path} ({path.stat().st_size / 1e3:,.0f} kB)"]
     if found.training is None and found.given is None:
         lines.append(
-            "the report has no examples, because the model keeps no training rows; pass --data, or train --with-rows"
+            "the report has no examples, because the model keeps no training rows; pass --data, or train with "
+            "--with-rows"
         )
     return [*(f"{warning.topic}: {_warning_text(warning)}" for warning in found.warnings), *lines]
 

@@ -28,7 +28,7 @@ _DEFINITIONS = {
     "contribution": "mean absolute contribution to the log-odds of the prediction against the runner-up, in bits",
     "loss_without": "increase of the leave-one-out log-loss when the column is missing",
     "own_weight": "factor of the column's own score; a column with weight 0 may contribute through views",
-    "bits": "information of the column alone about the class",
+    "bits": "information about the class in the column alone",
     "view": "a score of several columns together",
 }
 

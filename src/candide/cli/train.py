@@ -46,7 +46,7 @@ def train(
         typer.Option(metavar="FAMILY", help="The family for texts: auto, multinomial, bernoulli, complement or polya."),
     ] = "auto",
     refine: Annotated[
-        bool, typer.Option("--refine", help="Texts: fit a logistic regression on top of the model.")
+        bool, typer.Option("--refine", help="Fit a logistic regression on top of the model (texts only).")
     ] = False,
     setting: Annotated[
         list[str] | None,
@@ -55,12 +55,15 @@ def train(
         ),
     ] = None,
     with_rows: Annotated[
-        bool, typer.Option("--with-rows", help="Keep training rows in the file, so that updates can refit the weights.")
+        bool,
+        typer.Option(
+            "--with-rows", help=("Keep training rows in the model file, so that updates can refit the weights.")
+        ),
     ] = False,
     checkpoint: Annotated[
-        bool, typer.Option("--checkpoint", help="Save the state of training regularly, in a file next to the model.")
+        bool, typer.Option("--checkpoint", help="Save checkpoints during training, in a file next to the model.")
     ] = False,
-    every: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="The time between two checkpoints.")] = 60.0,
+    every: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="The time between checkpoints.")] = 60.0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
     page: Annotated[
         Path | None,
@@ -119,7 +122,7 @@ def train(
     if label is None:
         session.note(f"using column {_label(trained)!r} as the label; to choose another, pass --label")
     if len(trained.classes) == 1:
-        session.note(f"all rows belong to one class, {trained.classes[0]!s}; expected at least two to distinguish")
+        session.note(f"all rows belong to one class, {trained.classes[0]!s}; a classifier needs at least two")
     if saved is not None:
         saved.remove()
     say_bad_rows(source, session)
@@ -142,8 +145,8 @@ def _checkpoint(
 
     if not source.can_resume:
         raise ParameterError(
-            "--checkpoint and --resume are given, and the source is read by a cluster, which repeats lost work by "
-            "itself; omit them"
+            "--checkpoint and --resume do not apply to sources that a cluster reads, which retries lost work itself; "
+            "omit them"
         )
     assert isinstance(source, ArrowSource)
     return CheckpointFile(path, source, spec, every, {"sources": sources, **asdict(reading)})
@@ -174,8 +177,8 @@ def make_spec(
         return TextSpec().with_parameters(**settings)
     if settings.keys() & {"family", "refine"}:
         raise ParameterError(
-            f"--model and --refine are for texts, and the source is a table ({', '.join(roles.columns)}); omit them, "
-            "or name the text column with --text"
+            f"--model and --refine apply only to texts, but the source is a table ({', '.join(roles.columns)}); omit "
+            "them, or name the text column with --text"
         )
     here = (*roles.columns, roles.label)
     declared = {name: kind for name, kind in (types or {}).items() if name in here}

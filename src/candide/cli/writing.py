@@ -166,7 +166,9 @@ def checked_path(path: Path) -> Path:
     from ..storage.atomic_write import target_of
 
     if str(path) == "-":
-        raise ParameterError("the output is -, and only predict and dump write to standard output; name a file")
+        raise ParameterError(
+            "the output is -, but only predict and dump can write to standard output; pass a file name"
+        )
     target = target_of(path)
     with naming(path):
         if target.is_dir():
@@ -202,7 +204,7 @@ def open_writer(path: Path | None, on_stdout: str, keep_formulas: bool = False) 
         return
     kind = path.suffix.lstrip(".").lower()
     if kind not in _WRITERS:
-        raise ParameterError(f"--output is {path}; its ending must be one of .{', .'.join(_WRITERS)}")
+        raise ParameterError(f"--output is {path}; expected a name that ends in .{', .'.join(_WRITERS)}")
     from ..storage.atomic_write import atomic_writer, discard
 
     with atomic_writer(checked_path(path)) as file:

@@ -76,7 +76,7 @@ def as_frame(X: Any) -> Any | None:
         try:
             return nw.from_native(X, eager_only=True)
         except nw.exceptions.DuplicateError as error:
-            raise InputError(f"two columns of X have one name ({error}); give each a unique name") from None
+            raise InputError(f"two columns of X have the same name ({error}); give each a unique name") from None
     reject_lazy_table(X)
     return None
 
@@ -139,7 +139,7 @@ def as_array(values: Any, name: str) -> Array:
     try:
         array = np.asarray(_one_chunk(values))
     except ValueError as error:
-        raise InputError(f"{name} is not an array ({error}); give all its rows the same length") from None
+        raise InputError(f"{name} is not an array ({error}); make all its rows the same length") from None
     if array.dtype.kind not in "US" or isinstance(values, np.ndarray):
         return array
     if hasattr(values, "to_list"):  # a series of polars
@@ -160,7 +160,7 @@ def aligned(values: Array) -> Array:
 def as_2d_array(X: Any) -> Array:
     """Return ``X`` as a two-dimensional array of any data type."""
     if X is None or isinstance(X, (str, bytes)):
-        raise InputError(f"Expected 2D array, got {X!r} instead; pass rows × columns of numbers")
+        raise InputError(f"Expected 2D array, got {X!r} instead; pass a table of numbers, rows × columns")
     values = as_array(X, "X")
     if values.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is of type {values.dtype}; pass real numbers")
@@ -189,8 +189,8 @@ def number_column(series: Any, name: str) -> Array:
     """Return a column of a data frame as numbers; nulls become NaN."""
     dtype = series.dtype
     if dtype.is_temporal():
-        what = f"column {name!r} holds dates or times ({dtype})"
-        raise InputError(f"{what}; pass numbers, such as days since a fixed day")
+        what = f"column {name!r} contains dates or times ({dtype})"
+        raise InputError(f"{what}; pass numbers, such as days since a reference date")
     values = series_array(series)
     if values.ndim == 1 and values.dtype in KERNEL_DTYPES:
         return aligned(values)
@@ -217,7 +217,9 @@ def _numbers(values: Array) -> Array:
     if values.dtype in KERNEL_DTYPES:
         return aligned(values)
     if values.dtype.kind in "mM":
-        raise InputError(f"X holds dates or times ({values.dtype}); pass numbers, such as days since a fixed day")
+        raise InputError(
+            f"X contains dates or times ({values.dtype}); pass numbers, such as days since a reference date"
+        )
     if values.dtype.kind in "OUS":
         if values.dtype.kind == "O":
             with contextlib.suppress(TypeError, ValueError, OverflowError):
@@ -244,24 +246,24 @@ def _parse_objects(values: Array, name: str | int) -> Floats:
         except OverflowError:
             raise overflow_error(name, row) from None
         except TypeError as error:
-            found = f"column {name!r} holds a {type(value).__name__} at row {row}"
+            found = f"column {name!r} contains a {type(value).__name__} at row {row}"
             raise CellTypeError(f"{found}; {error}; pass one number per cell") from None
     if texts:
         raise InputError(
-            f"{describe_text_cells(name, len(texts), values[texts[0]], texts[0])}; this model needs numbers; clean the "
-            "values, or use CategoricalNB for categories"
+            f"{describe_text_cells(name, len(texts), values[texts[0]], texts[0])}, but this model needs numbers; "
+            "clean the values, or use CategoricalNB for categories"
         )
     return out
 
 
 def overflow_error(name: Any, row: int) -> InputError:
     """Return the error for an integer beyond the range of float64. Its digits are not shown: there may be too many."""
-    return InputError(f"column {name!r} holds a number beyond 1.8e308 at row {row}; rescale the column")
+    return InputError(f"column {name!r} contains a number beyond 1.8e308 at row {row}; rescale the column")
 
 
 def describe_text_cells(name: Any, n_texts: int, first: Any, row: int) -> str:
     """Return the first half of a message about a column of numbers that holds texts."""
-    return f"column {name!r} holds {n_texts} text value{'s' if n_texts > 1 else ''} (first: {first!r} at row {row})"
+    return f"column {name!r} contains {n_texts} text value{'s' if n_texts > 1 else ''} (first: {first!r} at row {row})"
 
 
 def _sparse_numbers(X: Any) -> Sparse:

@@ -104,8 +104,8 @@ def _extents(data: Dense, kernels: Kernels) -> list[Extent | None]:
         if extent.first_infinite >= 0:
             row = data.first_row + extent.first_infinite
             raise InputError(
-                f"Input X contains infinity: {data.name(j)} is infinite at row {row}; codes must be finite, or NaN "
-                "where they are missing; replace or drop it"
+                f"Input X contains infinity: {data.name(j)} is infinite at row {row}; expected finite codes, or NaN "
+                "for missing values; replace the value or drop the row"
             )
         if extent.low < 0 or (extent.first_fraction >= 0 and _minimum(data.column(j)) < 0):
             raise _negative_error(data.name(j), _minimum(data.column(j)))
@@ -128,8 +128,8 @@ def _encode_column(
     if extent is not None and extent.first_fraction >= 0:
         row = extent.first_fraction
         warn(
-            f"{name} holds numbers that are not whole (first: {column[row]} at row {row}); each distinct value is "
-            "taken as a category; for measurements use GaussianNB"
+            f"{name} contains numbers that are not integers (first: {column[row]} at row {row}); each distinct value "
+            "is treated as a category; for measurements use GaussianNB"
         )
     known, index, positions = distinct_values(column, name, kernels)
     codes = np.full(len(column), -1, dtype=np.int64)
@@ -176,8 +176,8 @@ def _check_not_negative(labels: Array, name: str) -> None:
 
 def _negative_error(name: str, lowest: Any) -> InputError:
     return InputError(
-        f"Negative values in data passed to CategoricalNB (input X): {name} holds {lowest}; codes start at 0; use "
-        "NaN for a missing value, or pass the categories as texts"
+        f"Negative values in data passed to CategoricalNB (input X): {name} contains {lowest}; codes start at 0; use "
+        "NaN for missing values, or pass the categories as strings"
     )
 
 
@@ -243,8 +243,8 @@ def check_same_type(queried: Array, learned: Array, name: str) -> bool:
     if not all(kinds) or kinds[0] & kinds[1]:
         return True
     warn(
-        f"{name} holds values such as {queried.tolist()[0]!r}, but was learned with values such as "
-        f"{learned.tolist()[0]!r}, so none of them is known; pass the type that was learned"
+        f"{name} contains values such as {queried.tolist()[0]!r}, but was trained with values such as "
+        f"{learned.tolist()[0]!r}, so none of them is a known category; pass values of the type used in training"
     )
     return False
 
@@ -262,8 +262,8 @@ def warn_if_all_unseen(column: Column, learned: Array) -> None:
     ...     warnings.simplefilter("always")
     ...     warn_if_all_unseen(column, np.array(["Paris", "Rome"]))
     >>> print(found[0].message)
-    column 'city' holds values such as 3, but was learned with values such as 'Paris', so none of them is known; pass \
-the type that was learned
+    column 'city' contains values such as 3, but was trained with values such as 'Paris', so none of them is a \
+known category; pass values of the type used in training
     """
     assert column.labels is not None
     known = column.values[column.values >= 0]
@@ -273,8 +273,9 @@ the type that was learned
     if not check_same_type(queried, learned, name) or len(known) < _MIN_UNSEEN_ROWS:
         return
     warn(
-        f"{name} holds values such as {queried.tolist()[0]!r}, but was learned with values such as "
-        f"{learned.tolist()[0]!r}, and none of {len(known)} rows has one that is known; check how they are written"
+        f"{name} contains values such as {queried.tolist()[0]!r}, but was trained with values such as "
+        f"{learned.tolist()[0]!r}, and none of {len(known)} rows has a known category; check the spelling of the "
+        "values"
     )
 
 

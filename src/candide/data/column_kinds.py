@@ -135,6 +135,6 @@ def text_column(name: Any, cells: Array | Factorized) -> Column:
 def _not_text_error(name: Any, found: Any, row: int) -> InputError:
     how = "text.decode('utf-8')" if isinstance(found, bytes) else "str(value)"
     return InputError(
-        f"column {name!r} holds {found!r} at row {row}, and a column of texts needs texts; make it one, as in "
-        f"{how}, or name another family: columns={{{name!r}: 'categorical'}}"
+        f"column {name!r} contains {found!r} at row {row}, but a text column needs strings; convert the values, as in "
+        f"{how}, or choose another family: columns={{{name!r}: 'categorical'}}"
     )

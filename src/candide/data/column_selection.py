@@ -30,8 +30,8 @@ def split_label(X: Any, y: Any) -> tuple[Any, Any]:
     frame = as_frame(X)
     if frame is None:
         raise InputError(
-            f"y is {y!r}, the name of a column, but X is a {type(X).__name__}, whose columns have no names; pass the "
-            "labels themselves, or a data frame"
+            f"y is {y!r}, a column name, but X is a {type(X).__name__}, whose columns have no names; pass an array of "
+            "labels, or a data frame"
         )
     label = frame.get_column(_check_label_column(y, frame.columns)).to_native()
     return frame.drop(y).to_native(), label
@@ -78,7 +78,7 @@ def _most_precise(name: Any, claimed: list[tuple[int, int]], pairs: list[tuple[A
     if others and others[0][0] == rank:
         first, second = (_describe_key(pairs[at][0]) for at in (place, others[0][1]))
         raise ParameterError(
-            f"column {name!r} is matched twice in columns: by {first} and by {second}; name each column once"
+            f"column {name!r} matches two keys of columns, {first} and {second}; name each column once"
         )
     return place
 
@@ -90,7 +90,7 @@ def _matching_columns(key: Any, table: Columns) -> tuple[int, list[Any]]:
         return _BY_NAME, [_check_column(name, names) for name in key]
     if not isinstance(key, Hashable):
         raise ParameterError(
-            f"columns has the key {key!r}, a {type(key).__name__}; a key is a name, a tuple of names, a pattern, a "
+            f"columns has the key {key!r}, a {type(key).__name__}; expected a name, a tuple of names, a pattern, a "
             "function, 'numbers', 'categories' or 'texts'"
         )
     if key in names:
@@ -108,7 +108,7 @@ def _matching_columns(key: Any, table: Columns) -> tuple[int, list[Any]]:
 
 def _check_column(name: Any, names: tuple[Any, ...]) -> Any:
     if name not in names:
-        hint = did_you_mean(name, names, "name one of these")
+        hint = did_you_mean(name, names, "pass one of these")
         raise ParameterError(
             f"columns has the key {name!r}, but X has no such column; it has {quote_names(names)}; {hint}"
         )
@@ -119,7 +119,7 @@ def _pattern_matches(pattern: re.Pattern[str], names: tuple[Any, ...]) -> list[A
     found = [name for name in names if pattern.search(str(name))]
     if not found:
         raise ParameterError(
-            f"columns has the key {_describe_key(pattern)}, which no column matches; X has {quote_names(names)}"
+            f"columns has the key {_describe_key(pattern)}, which matches no column; X has {quote_names(names)}"
         )
     return found
 
@@ -174,8 +174,8 @@ def check_columns(trained: Sequence[Any], given: Iterable[Any], absent: str | No
     >>> check_columns(["age", "sex"], ["age", "sexx"], "missing")
     Traceback (most recent call last):
         ...
-    candide.exceptions.InputError: column 'sex' is absent, and 'sexx' is not a column that the model was trained on; \
-did you mean 'sex'? rename 'sexx', or leave it out
+    candide.exceptions.InputError: column 'sex' is missing, and the model was not trained on a column 'sexx'; \
+did you mean 'sex'? rename 'sexx', or drop it
     """
     known = set(given)
     lacking = [name for name in trained if name not in known]
@@ -186,16 +186,17 @@ did you mean 'sex'? rename 'sexx', or leave it out
     pairs = ((name, similar_name(name, lacking)) for name in unknown)
     name, meant = next((pair for pair in pairs if pair[1] is not None), (unknown[0] if unknown else None, None))
     hint = "" if meant is None else f"did you mean {meant!r}? "
-    found = f"column {lacking[0]!r} is absent" if len(lacking) == 1 else f"columns {quote_names(lacking)} are absent"
+    found = f"column {lacking[0]!r} is missing" if len(lacking) == 1 else f"columns {quote_names(lacking)} are missing"
     if unknown and (absent == "missing" or meant is not None):
         raise InputError(
-            f"{found}, and {name!r} is not a column that the model was trained on; {hint}rename {name!r}, or leave it "
-            "out"
+            f"{found}, and the model was not trained on a column {name!r}; {hint}rename {name!r}, or drop it"
         )
     if absent != "missing":
-        advice = " or set_params(absent='missing') to predict from those that are given" if absent == "error" else ""
+        advice = (
+            " or set_params(absent='missing') to predict from the columns that are present" if absent == "error" else ""
+        )
         what = "it" if len(lacking) == 1 else "them"
-        raise InputError(f"{found}, and the model was trained with {what}; pass all columns,{advice}".rstrip(","))
+        raise InputError(f"{found}, but the model was trained with {what}; pass all columns,{advice}".rstrip(","))
 
 
 def quote_names(names: Iterable[Any]) -> str:

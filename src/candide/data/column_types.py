@@ -39,7 +39,7 @@ _NOUNS = {"number": "numbers", "boolean": "booleans", "date": "dates", "category
 
 
 #: How the type of a column of categories was decided that are texts, whatever their data type.
-DECLARED, MIXED = "declared", "values are texts and numbers"
+DECLARED, MIXED = "declared", "values are strings and numbers"
 
 
 class ColumnType(NamedTuple):
@@ -65,11 +65,11 @@ def check_declared(schema: Any) -> dict[Any, str]:
         return {}
     if not isinstance(schema, Mapping):
         raise ParameterError(
-            f"schema is {schema!r:.80}; it must be a dict from names of columns to types, such as {{'zip': 'category'}}"
+            f"schema is {schema!r:.80}; expected a dict of column types, such as {{'zip': 'category'}}"
         )
     for name, kind in schema.items():
         if not isinstance(kind, str) or kind not in TYPES:
-            raise ParameterError(f"schema declares {name!r} as {kind!r:.80}; a type is one of {', '.join(TYPES)}")
+            raise ParameterError(f"schema declares {name!r} as {kind!r:.80}; expected one of {', '.join(TYPES)}")
     return dict(schema)
 
 
@@ -77,7 +77,7 @@ def check_label_type(name: Any, kind: str) -> str:
     """Return the declared type of the label; raise an error for types that no label has."""
     if kind not in _LABEL_TYPES:
         raise ParameterError(
-            f"schema declares {name!r} as {kind!r}; X has no such column, and a label is one of "
+            f"schema declares {name!r} as {kind!r}; X has no such column, and a label can only be one of "
             f"{', '.join(_LABEL_TYPES)}; name a column of X"
         )
     return "str" if kind == "category" else kind
@@ -92,9 +92,9 @@ def convert_cells(name: Any, cells: Cells, column_type: ColumnType) -> Cells:
     >>> convert_cells("age", Factorized(np.array([0, 1]), ["17", "old"]), number)
     Traceback (most recent call last):
         ...
-    candide.exceptions.InputError: column 'age' holds 'old' at row 1, and is a column of numbers (storage type int64); \
-pass numbers, or declare another type and fit again, such as schema={'age': 'category'} (--type age=category in a \
-terminal)
+    candide.exceptions.InputError: column 'age' contains 'old' at row 1, but it is a column of numbers (storage type \
+int64); pass numbers, or declare another type and fit again, for example schema={'age': 'category'} (--type \
+age=category on the command line)
     """
     kind = column_type.kind
     if isinstance(cells, Factorized) and not cells.declared:
@@ -193,7 +193,7 @@ def like_learned(data: Dense, labels: tuple[Array, ...]) -> Dense:
     for j in odd:
         name = j if data.names is None else data.names[j]
         cells = array_cells(columns[j], name)
-        found = convert_cells(name, cells, ColumnType("category", "the categories of training", labels[j]))
+        found = convert_cells(name, cells, ColumnType("category", "the categories in training", labels[j]))
         if isinstance(found, Factorized) and found is not cells:
             columns[j] = found.expand(np.array([*found.labels, None], dtype=object)[:-1], None)
     return Dense.of(tuple(columns), data.names)
@@ -292,8 +292,8 @@ def _refusal(name: Any, found: Any, row: int, column_type: ColumnType, learned: 
     if learned:
         kind = label_kind(learned) or kind
     other = "category" if column_type.kind in ("number", "boolean", "date") else "number"
-    terminal = f" (--type {name}={other} in a terminal)" if isinstance(name, str) else ""
+    terminal = f" (--type {name}={other} on the command line)" if isinstance(name, str) else ""
     return InputError(
-        f"column {name!r} holds {found!r} at row {row}, and is a column of {noun} ({column_type.decided}); pass "
-        f"{_NOUNS[kind]}, or declare another type and fit again, such as schema={{{name!r}: {other!r}}}{terminal}"
+        f"column {name!r} contains {found!r} at row {row}, but it is a column of {noun} ({column_type.decided}); pass "
+        f"{_NOUNS[kind]}, or declare another type and fit again, for example schema={{{name!r}: {other!r}}}{terminal}"
     )

@@ -65,7 +65,7 @@ def rename_columns(X: Any, names: Sequence[Any]) -> dict[Any, Any]:
     if len(columns) != len(names):
         raise InputError(
             f"X has {len(columns)} features, but NaiveBayes is expecting {len(names)} features as input; pass the "
-            "columns that it was trained on"
+            "columns it was trained on"
         )
     return dict(zip(names, columns, strict=True))
 

@@ -65,9 +65,11 @@ def unhashable_error(items: Iterable[Any], name: Any) -> InputError:
         try:
             hash(item)
         except TypeError:
-            found = f"column {name!r} holds a {type(item).__name__} at row {row} ({item!r})"
-            return InputError(f"{found}; a cell is one number, text, boolean or date; give each part its own column")
-    return InputError(f"column {name!r} holds cells that cannot be hashed; use numbers, texts, booleans or dates")
+            found = f"column {name!r} contains a {type(item).__name__} at row {row} ({item!r})"
+            return InputError(
+                f"{found}; a cell must be a number, string, boolean or date; split the values into one column each"
+            )
+    return InputError(f"column {name!r} contains unhashable values; use numbers, strings, booleans or dates")
 
 
 def category_column(name: Any, found: Factorized) -> Column:
@@ -79,8 +81,8 @@ def category_column(name: Any, found: Factorized) -> Column:
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in plain}))
         raise InputError(
-            f"column {name!r} holds cells of type {kinds}, which cannot be sorted; use numbers, texts, booleans or "
-            "dates"
+            f"column {name!r} contains values of type {kinds}, which cannot be sorted; use numbers, strings, booleans "
+            "or dates"
         ) from None
     place = {label: code for code, label in enumerate(labels.tolist())}
     codes = np.fromiter((place.get(label, -1) for label in plain), dtype=np.int32, count=len(plain))
@@ -144,9 +146,7 @@ def parse_numbers(found: Factorized, name: Any) -> Floats:
     values = [_number(label) for label in found.labels]
     rows = found.rows_where([value is None for value in values])
     if len(rows):
-        raise InputError(
-            f"{_describe_stray_texts(found, name, rows)}; a column of numbers needs numbers; clean the values"
-        )
+        raise InputError(f"{_describe_stray_texts(found, name, rows)}; expected only numbers; clean the values")
     return found.expand(np.array(values, dtype=np.float64), np.nan)
 
 
@@ -184,8 +184,8 @@ def series_cells(series: Any) -> Array | Factorized:
     dtype, name = series.dtype, series.name
     if dtype.is_nested():
         raise InputError(
-            f"column {name!r} holds lists or records ({dtype}); a cell is one number, text, boolean or date; give each "
-            "part its own column"
+            f"column {name!r} contains lists or records ({dtype}); a cell must be a number, string, boolean or date; "
+            "split the values into one column each"
         )
     if dtype.is_numeric() or dtype == nw.Boolean:
         return _series_numbers(series, nw.Float32 if dtype == nw.Boolean else nw.Float64)

@@ -178,9 +178,9 @@ def _encode_objects(values: Array) -> tuple[Index, Positions]:
 def _unsortable_message(items: list[Any]) -> str:
     odd = next((item for item in items if not _hashable(item)), None)
     if odd is not None:
-        return f"a label or category is a {type(odd).__name__} ({odd!r}); use numbers, texts or booleans"
+        return f"found a label or category of type {type(odd).__name__} ({odd!r}); use numbers, strings or booleans"
     kinds = sorted({type(item).__name__ for item in items})
-    return f"labels or categories of types {', '.join(kinds)} cannot be sorted; use numbers, texts or booleans"
+    return f"labels or categories of types {', '.join(kinds)} cannot be sorted; use numbers, strings or booleans"
 
 
 def _hashable(item: Any) -> bool:

@@ -23,12 +23,12 @@ _MAX_FLOAT_CLASSES = 50
 def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
     """Return the classes that occur, in order, and the position of each row's class."""
     if y is None:
-        raise InputError("this model requires y to be passed, but the target y is None; give each row a label")
+        raise InputError("this model requires y to be passed, but the target y is None; pass one label per row")
     values = label_array(y)
     if len(values) != n_rows:
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(values)}; "
-            "give each row one label"
+            "pass one label per row"
         )
     return encode(values, kernels)
 
@@ -46,10 +46,10 @@ def label_array(y: Any) -> Array:
     if kind == "f":
         return _float_labels(values)
     if kind == "c":
-        raise InputError("Complex data not supported: y holds complex numbers; pass labels")
+        raise InputError("Complex data not supported: y contains complex numbers; pass class labels")
     if kind == "M":
         if np.isnat(values).any():
-            raise InputError("Input y contains NaT: a row has no label; drop the rows without one")
+            raise InputError("Input y contains NaT: some rows have no label; drop the rows without a label")
         return values
     if kind not in "US":
         values = values.astype(object)
@@ -76,8 +76,8 @@ def labels_like(y: Any, learned: list[Any], known: str, kind: str | None = None)
     >>> labels_like(["spam"], [0, 1], "the classes are 0, 1")
     Traceback (most recent call last):
         ...
-    candide.exceptions.InputError: y holds 'spam' at row 0, and the classes are 0, 1; labels of different types have \
-no order; pass labels of that type
+    candide.exceptions.InputError: y contains 'spam' at row 0, but the classes are 0, 1; labels of different types \
+cannot be sorted; pass labels of the same type
     """
     from .column_types import label_kind, like_labels
     from .factorize import factorize
@@ -94,8 +94,8 @@ no order; pass labels of that type
         odd = converted.index(None)
         row = int((codes == odd).argmax())
         raise InputError(
-            f"y holds {labels[odd]!r} at row {row}, and {known}; labels of different types have no order; pass labels "
-            "of that type"
+            f"y contains {labels[odd]!r} at row {row}, but {known}; labels of different types cannot be sorted; pass "
+            "labels of the same type"
         )
     return as_array(converted, "y")[codes]
 
@@ -129,7 +129,7 @@ def _float_labels(values: Array) -> Array:
     if len(odd):
         what = "NaN" if np.isnan(values).any() else "infinity"
         raise InputError(
-            f"Input y contains {what} (first at row {odd[0]}); every row needs a label; drop the rows without one"
+            f"Input y contains {what} (first at row {odd[0]}); every row needs a label; drop the rows without a label"
         )
     _reject_fractions(values, values)
     return values
@@ -142,8 +142,8 @@ def _reject_fractions(floats: Array, labels: Any) -> None:
         found = floats[fraction[0]]
         row = next(row for row, label in enumerate(labels) if label == found)
         raise InputError(
-            f"Unknown label type: continuous. y holds {found} at row {row}; a classifier needs labels; pass whole "
-            "numbers or texts"
+            f"Unknown label type: continuous. y contains {found} at row {row}; a classifier needs discrete labels; "
+            "pass integers or strings"
         )
 
 
@@ -155,7 +155,7 @@ def warn_if_continuous(classes: Array) -> None:
     ...     warnings.simplefilter("always")
     ...     warn_if_continuous(np.arange(72.0))
     >>> print(str(found[0].message).partition(";")[0])
-    y holds 72 different floating-point numbers (0.0, 1.0, 2.0, …), and each becomes a class
+    y contains 72 different floating-point numbers (0.0, 1.0, 2.0, …), and each becomes a class
     """
     if classes.dtype.kind not in "fOU" or len(classes) <= _MAX_FLOAT_CLASSES:
         return
@@ -163,9 +163,8 @@ def warn_if_continuous(classes: Array) -> None:
     if not all(isinstance(label, float) or _is_decimal_text(label) for label in labels):
         return
     warn(
-        f"y holds {len(labels)} different floating-point numbers ({', '.join(map(repr, labels[:3]))}, …), and each "
-        "becomes a class; if they are measurements, pass ranges of them as labels; if they are labels, pass integers "
-        "or texts"
+        f"y contains {len(labels)} different floating-point numbers ({', '.join(map(repr, labels[:3]))}, …), and each "
+        "becomes a class; if they are measurements, bin them into ranges; if they are labels, pass integers or strings"
     )
 
 
@@ -183,12 +182,12 @@ def _check_objects(labels: list[Any]) -> None:
     _reject_fractions(floats[np.isfinite(floats)], labels)
     for row, label in enumerate(labels):
         if is_missing(label):
-            raise InputError(f"Input y contains NaN: row {row} has no label ({label!r}); drop the rows without one")
+            raise InputError(f"Input y contains NaN: row {row} has no label ({label!r}); drop the rows without a label")
     examples = {label_type(label): label for label in {type(label): label for label in labels}.values()}
     if len(examples) > 1:
         raise InputError(
-            f"y mixes labels of different types ({', '.join(map(repr, examples.values()))}), which have no order; give "
-            "all labels the same type, for example with y.astype(str)"
+            f"y mixes labels of different types ({', '.join(map(repr, examples.values()))}), which cannot be sorted; "
+            "convert all labels to the same type, for example with y.astype(str)"
         )
 
 
@@ -199,12 +198,12 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"sample_weight holds no numbers ({error}); give one finite weight of 0 or more") from None
+        raise InputError(f"sample_weight is not numeric ({error}); pass finite, non-negative weights") from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
         raise InputError(
-            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array; give one weight per row"
+            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array; pass one weight per row"
         )
     if len(weight) != n_rows:
         raise InputError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight per row")
@@ -212,13 +211,16 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if len(odd):
         raise InputError(
             f"Input sample_weight contains {weight[odd[0]]} at row {odd[0]}; negative, NaN or infinite weights are "
-            "not allowed; use 0 to leave a row out, and forget() to remove learned rows"
+            "not allowed; use 0 to ignore a row, and forget() to remove rows from a fitted model"
         )
     if not np.isfinite(weight.sum()):
-        raise InputError(f"sample_weight adds up to infinity (largest: {weight.max():g}); divide the weights by it")
+        raise InputError(
+            f"the sum of sample_weight overflows (largest: {weight.max():g}); divide the weights by the largest"
+        )
     if not weight.any():
         raise InputError(
-            "all sample weights are zero; expected at least one positive weight; give a row a weight above 0"
+            "all sample weights are zero; expected at least one positive weight; pass a positive weight for at least "
+            "one row"
         )
     return np.require(weight, requirements=("C", "A"))
 

@@ -22,13 +22,13 @@ def checked_rows(X: Any) -> Any:
     scipy checks a matrix when it is made, not when its arrays are changed, and its conversions trust them.
     """
     if X.ndim != 2:
-        raise InputError(f"Expected 2D array, got a sparse array of shape {X.shape}; Reshape your data: rows × columns")
+        raise InputError(f"Expected 2D array, got a sparse array of shape {X.shape}; reshape it to rows × columns")
     if X.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is of type {X.dtype}; pass real numbers")
     if X.shape[1] > MOST_COLUMNS:
         raise InputError(
-            f"X is sparse and has {X.shape[1]} columns; expected at most {MOST_COLUMNS}; pass the columns that "
-            "hold values, or hash them to fewer"
+            f"X is sparse and has {X.shape[1]} columns; expected at most {MOST_COLUMNS}; drop empty columns, or hash "
+            "them to fewer"
         )
     matrix = _CHECKS[X.format](X)
     return (matrix if matrix.dtype in KERNEL_DTYPES else _with_floats(matrix)).tocsr()
@@ -48,7 +48,7 @@ def _check_compressed(X: Any) -> Any:
     _require(indptr[0] == 0, f"indptr begins with {indptr[0]}, expected 0")
     _require(bool((indptr[1:] >= indptr[:-1]).all()), "indptr decreases")
     end = int(indptr[-1])
-    _require(end <= stored, f"indptr ends at {end}, and {len(X.indices)} indices and {len(X.data)} values are stored")
+    _require(end <= stored, f"indptr ends at {end}, and {len(X.indices)} indices and {len(X.data)} values")
     _require_within(X.indices[:end], minor)
     return X
 
@@ -57,8 +57,8 @@ def _check_coo(X: Any) -> Any:
     row, column = X.row, X.col
     _require_integers(row=row, col=column)
     _require(X.data.ndim == 1, f"data has {X.data.ndim} dimensions, expected 1")
-    found = f"{len(row)} rows, {len(column)} columns and {len(X.data)} values are stored"
-    _require(len(row) == len(column) == len(X.data), f"{found}, expected as many of each")
+    found = f"{len(row)} rows, {len(column)} columns and {len(X.data)} values"
+    _require(len(row) == len(column) == len(X.data), f"{found}, expected the same number of each")
     for indices, size in zip((row, column), X.shape, strict=True):
         _require_within(indices, size)
     return X
@@ -70,15 +70,15 @@ def _check_dia(X: Any) -> Any:
     _require(X.data.ndim == 2, f"data has {X.data.ndim} dimensions, expected 2")
     n_diagonals, offsets = len(X.data), X.offsets
     _require(len(offsets) == n_diagonals, f"{len(offsets)} offsets for {n_diagonals} diagonals")
-    _require(len(np.unique(offsets)) == n_diagonals, "an offset occurs twice")
+    _require(len(np.unique(offsets)) == n_diagonals, "it has duplicate offsets")
     inside = (offsets > -X.shape[0]) & (offsets < X.shape[1])
     return X if inside.all() else type(X)((X.data[inside], offsets[inside]), shape=X.shape)
 
 
 def _check_lil(X: Any) -> Any:
-    _require(len(X.rows) == len(X.data) == X.shape[0], f"lists for {len(X.rows)} rows, expected {X.shape[0]}")
+    _require(len(X.rows) == len(X.data) == X.shape[0], f"it has lists for {len(X.rows)} rows, expected {X.shape[0]}")
     alike = all(len(columns) == len(values) for columns, values in zip(X.rows, X.data, strict=True))
-    _require(alike, "a row has more indices than values, or fewer")
+    _require(alike, "a row has different numbers of indices and values")
     _require_indices([column for columns in X.rows for column in columns], X.shape[1])
     return X
 
@@ -104,8 +104,8 @@ _CHECKS = {
 def _require(holds: bool, otherwise: str) -> None:
     if not holds:
         raise InputError(
-            f"the sparse matrix is malformed: {otherwise}; its arrays must fit its shape; rebuild it from the "
-            "original data, for example with scipy.sparse.csr_array((values, (rows, columns)), shape=shape)"
+            f"the sparse matrix is malformed: {otherwise}; rebuild it from the original data, for example with "
+            "scipy.sparse.csr_array((values, (rows, columns)), shape=shape)"
         )
 
 
@@ -154,8 +154,8 @@ def _as_float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise InputError("X holds a number beyond 1.8e308; rescale its column") from None
+        raise InputError("X contains a number beyond 1.8e308; rescale its column") from None
     except (TypeError, ValueError):
         raise InputError(
-            f"X holds {value!r:.40}; expected a number; pass numbers alone, such as X.astype(float)"
+            f"X contains {value!r:.40}; expected a number; pass only numbers, for example X.astype(float)"
         ) from None

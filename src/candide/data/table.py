@@ -113,8 +113,8 @@ def _mapping_cells(X: Mapping[Any, Any]) -> Iterator[tuple[Any, Cells]]:
 def _sparse_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
     if X.ndim == 2 and X.shape[1] > MOST_SPARSE_COLUMNS:
         raise InputError(
-            f"X is sparse and has {X.shape[1]} columns; up to {MOST_SPARSE_COLUMNS} are modeled one by one; for "
-            "counts of words use MultinomialNB, or pass the columns that matter"
+            f"X is sparse and has {X.shape[1]} columns; up to {MOST_SPARSE_COLUMNS} are supported; for word counts "
+            "use MultinomialNB, or select the relevant columns"
         )
     values = as_2d_array(checked_rows(X).toarray(order="F"))
     return _array_cells(values, range(values.shape[1]))
@@ -124,7 +124,7 @@ def _check_lengths(table: Columns) -> Columns:
     odd = next((column for column in table.columns if len(column.values) != table.n_rows), None)
     if odd is not None:
         found = f"column {odd.name!r} has {len(odd.values)} cells, {table.name(0)} has {table.n_rows}"
-        raise InputError(f"{found}; give all columns the same length")
+        raise InputError(f"{found}; pass columns of the same length")
     return table
 
 

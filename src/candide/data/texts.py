@@ -29,7 +29,9 @@ def read_texts(source: Any) -> Texts:
     (2, [False, True])
     """
     if isinstance(source, (str, bytes)):
-        raise InputError(f"the texts are one {type(source).__name__}; pass a list of texts, [text], for one text")
+        raise InputError(
+            f"got a single {type(source).__name__}; expected a list of texts; pass [text] for a single text"
+        )
     if isinstance(source, Texts):
         return source
     if isinstance(source, np.ndarray):
@@ -43,7 +45,7 @@ def read_texts(source: Any) -> Texts:
 def _flatten(array: Array) -> Array:
     if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
         return array.ravel()
-    raise InputError(f"the texts are an array of shape {array.shape}; a text is one cell; pass one dimension")
+    raise InputError(f"got an array of texts of shape {array.shape}; expected one dimension; pass one text per row")
 
 
 def _items(source: Any) -> list[Any]:
@@ -56,7 +58,7 @@ def _items(source: Any) -> list[Any]:
         or is_sparse(source)
     ):
         raise InputError(
-            f"the texts are a {type(source).__name__}; pass a list, array or series of texts, such as frame['text']"
+            f"got a {type(source).__name__}; expected a list, array or series of texts, such as frame['text']"
         )
     reject_lazy_table(source)
     tolist = getattr(source, "tolist", None)
@@ -86,10 +88,10 @@ def _shorten(item: Any) -> str:
 
 
 def _not_text_message(item: Any, row: int) -> str:
-    advice = "decode it, as in text.decode('utf-8')" if isinstance(item, bytes) else "make it one, as in str(value)"
+    advice = "decode it, as in text.decode('utf-8')" if isinstance(item, bytes) else "convert it, as in str(value)"
     return (
-        f"row {row} of the texts is a {type(item).__name__} ({_shorten(item)}); a text is a str, or None where it is "
-        f"missing; {advice}"
+        f"row {row} of the texts is a {type(item).__name__} ({_shorten(item)}); expected a str, or None if missing; "
+        f"{advice}"
     )
 
 
@@ -115,7 +117,7 @@ def _from_arrow(chunk: Any) -> Texts:
     if kind not in ("string", "large_string"):
         if chunk.type.num_fields or ("string" not in kind and kind != "null"):
             raise InputError(
-                f"the texts are Arrow values of type {kind}; texts are strings; cast them, as in array.cast('string')"
+                f"got Arrow values of type {kind}; expected strings; cast them, as in array.cast('string')"
             )
         chunk = chunk.cast("large_string")
         kind = "large_string"
@@ -149,12 +151,13 @@ def read_vocabulary(source: Iterable[str] | os.PathLike[str]) -> Vocabulary:
     """
     if isinstance(source, str):
         raise ParameterError(
-            f"the vocabulary is one text ({source!r}); pass a list of tokens, or pathlib.Path(…) for a file of them"
+            f"the vocabulary is a single string ({source!r}); pass a list of tokens, or pathlib.Path(…) for a file "
+            "with one token per line"
         )
     if isinstance(source, (set, frozenset)):
         raise ParameterError(
-            "the vocabulary is a set, whose order differs from run to run, and tokens are numbered in order; pass a "
-            "list, such as sorted(tokens)"
+            "the vocabulary is a set, whose order differs between runs; expected an ordered collection; pass a list, "
+            "such as sorted(tokens)"
         )
     if isinstance(source, os.PathLike):
         with open(source, encoding="utf-8") as file:
@@ -163,5 +166,5 @@ def read_vocabulary(source: Iterable[str] | os.PathLike[str]) -> Vocabulary:
     vocabulary = Vocabulary.of(tokens)
     if len(vocabulary) != len(tokens):
         again = next(token for i, token in enumerate(tokens) if token in tokens[:i])
-        raise ParameterError(f"the vocabulary holds {again!r} twice; tokens are distinct; drop the second")
+        raise ParameterError(f"the vocabulary contains {again!r} twice; expected distinct tokens; remove the duplicate")
     return vocabulary

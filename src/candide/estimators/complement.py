@@ -136,8 +136,8 @@ class ComplementNB(BaseNB):
     def sample(self) -> NoReturn:
         """Not available, because complement scores are not a density."""
         raise NotADensity(
-            "ComplementNB has no sample: its scores compare a row with the other classes and are no log probability "
-            "of the row; use MultinomialNB for a density"
+            "ComplementNB has no sample: its scores compare a row with the other classes and are not log "
+            "probabilities of the row; use MultinomialNB"
         )
 
     @property

@@ -47,7 +47,7 @@ def ready_model(
     index, order = _sorted_classes(classes, len(statistics.rows))
     prior_name = kind._spec_type.class_prior_name
     if prior_name in settings:
-        raise ParameterError(f"{prior_name} is given; here the prior of the classes is class_prior")
+        raise ParameterError(f"{prior_name} is given; expected class_prior for the prior of the classes")
     settings = {name: _setting_in_order(value, order) for name, value in settings.items()}
     estimator = kind(**settings, **{prior_name: _prior_in_order(class_prior, index, order)})
     spec = estimator._spec()
@@ -56,8 +56,8 @@ def ready_model(
     bound = spec.bind(schema)
     if bound.looks_back or spec.compute_loo:
         raise ParameterError(
-            "calibrate, compute_loo and alpha='loo' need training rows, and there are none here; leave them out, or "
-            "fit rows"
+            "calibrate, compute_loo and alpha='loo' need training rows, but a model from counts has none; omit them, "
+            "or call fit with rows"
         )
     bound.prior.check_weights(index)
     # A class without rows was named all the same, so it stays.
@@ -88,11 +88,11 @@ def _sorted_classes(classes: Any, n_classes: int) -> tuple[Index, Array]:
         return Index(np.arange(n_classes)), np.arange(n_classes)
     labels = label_array(classes)
     if len(labels) != n_classes:
-        raise InputError(f"classes has {len(labels)} labels for {n_classes} rows of the table; give one label per row")
+        raise InputError(f"classes has {len(labels)} labels for {n_classes} rows of the table; pass one label per row")
     index, positions = encode(labels, Kernels())
     if len(index) < n_classes:
         twice = next(label for i, label in enumerate(labels.tolist()) if label in labels[:i].tolist())
-        raise InputError(f"classes names {twice!r} twice; give every row of the table a unique label")
+        raise InputError(f"classes contains {twice!r} twice; expected unique labels")
     return index, np.argsort(positions)
 
 
@@ -127,10 +127,10 @@ def _read_names(feature_names: Any, n_features: int) -> tuple[str, ...]:
     names = tuple(feature_names)
     if len(names) != n_features or not all(isinstance(name, str) for name in names):
         raise InputError(
-            f"feature_names is {list(names)} for {n_features} columns; give one text per column, or leave it out"
+            f"feature_names is {list(names)} for {n_features} columns; pass one string per column, or omit it"
         )
     if len(set(names)) < n_features:
-        raise InputError(f"feature_names is {list(names)}; give every column a unique name")
+        raise InputError(f"feature_names is {list(names)}; expected unique names")
     return names
 
 
@@ -140,9 +140,11 @@ def read_table(
     """A copy of numbers from ``least`` to ``most``, one row per class."""
     table = _numbers(values, name)
     if table.ndim != 2 or not table.size:
-        raise InputError(f"{name} has shape {table.shape}; give one row per class, with one number per column in it")
+        raise InputError(f"{name} has shape {table.shape}; expected one row per class and one column per feature")
     if shape is not None and table.shape != shape:
-        raise InputError(f"{name} has shape {table.shape}, where the other table has {shape}; give both the same shape")
+        raise InputError(
+            f"{name} has shape {table.shape}, but the other table has {shape}; pass tables of the same shape"
+        )
     _check_range(table, name, least, most)
     return table
 
@@ -155,8 +157,8 @@ def column_names(feature_names: Any, *tables: Any) -> Any:
     named = [names for names in frames if all(isinstance(name, str) for name in names)]
     if len(named) > 1:
         raise InputError(
-            f"the tables name their columns differently, {list(named[0])} and {list(named[1])}; give all of them the "
-            "same columns in the same order"
+            f"the tables have different column names, {list(named[0])} and {list(named[1])}; pass the same columns in "
+            "the same order"
         )
     return named[0] if named else None
 
@@ -167,10 +169,10 @@ def read_class_count(class_count: Any, n_classes: int) -> Floats:
         return np.ones(n_classes)
     count = _numbers(class_count, "class_count")
     if count.shape != (n_classes,):
-        raise InputError(f"class_count has shape {count.shape} for {n_classes} classes; give one number per class")
+        raise InputError(f"class_count has shape {count.shape} for {n_classes} classes; pass one number per class")
     _check_range(count, "class_count", 0.0, np.inf)
     if not count.any():
-        raise InputError("class_count is 0 for every class: nothing was counted; give a class a number above 0")
+        raise InputError("class_count is 0 for every class; expected at least one positive number")
     return count
 
 
@@ -178,15 +180,21 @@ def _numbers(values: Any, name: str) -> Floats:
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not a table of numbers ({error}); give rows of equal length") from None
+        raise InputError(f"{name} is not a table of numbers ({error}); pass rows of equal length") from None
 
 
 def _check_range(values: Floats, name: str, least: float, most: float) -> None:
     odd = np.argwhere(~(np.isfinite(values) & (values >= least) & (values <= most)))
     if len(odd):
         place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), odd[0].tolist(), strict=False))
-        limits = f"from {least:g} to {most:g}" if most < np.inf else "of at least 0" if least == 0 else "that is finite"
-        raise InputError(f"{name} holds {values[tuple(odd[0])]:g} at {place}; every cell must be a number {limits}")
+        limits = (
+            f"numbers from {least:g} to {most:g}"
+            if most < np.inf
+            else "non-negative numbers"
+            if least == 0
+            else ("finite numbers")
+        )
+        raise InputError(f"{name} contains {values[tuple(odd[0])]:g} at {place}; expected {limits}")
 
 
 def read_probabilities(probability: Any, name: str = "probability") -> Floats:
@@ -196,8 +204,8 @@ def read_probabilities(probability: Any, name: str = "probability") -> Floats:
     odd = np.flatnonzero(~np.isclose(total, 1.0))
     if len(odd):
         raise InputError(
-            f"row {odd[0]} of {name} sums to {total[odd[0]]:.6g}; the probabilities of a class must sum to 1; divide "
-            "them by their sum, or give counts to from_counts"
+            f"row {odd[0]} of {name} sums to {total[odd[0]]:.6g}; expected probabilities that sum to 1 per class; "
+            "divide them by their sum, or pass counts to from_counts"
         )
     return np.asarray(table / total[:, None])
 
@@ -210,8 +218,8 @@ def presences(count: Any, class_count: Any = None) -> Counts:
     if len(odd):
         i, j = odd[0].tolist()
         raise InputError(
-            f"count holds {table[i, j]:g} at row {i}, column {j}, and that class has {rows[i]:g} rows; a column is on "
-            "in at most all of them; for sums of counts use MultinomialNB or PoissonNB"
+            f"count contains {table[i, j]:g} at row {i}, column {j}, but that class has only {rows[i]:g} rows; "
+            "expected at most the number of rows; for sums of counts use MultinomialNB or PoissonNB"
         )
     return Counts(rows, table, None, presence=True)
 
@@ -222,9 +230,7 @@ def sums(total: Any, name: str, class_count: Any = None) -> Counts:
     rows = read_class_count(class_count, len(table))
     odd = np.flatnonzero((rows <= 0) & table.any(axis=1))
     if len(odd):
-        raise InputError(
-            f"row {odd[0]} of {name} holds counts, and its class_count is 0; give the class rows, or no counts"
-        )
+        raise InputError(f"row {odd[0]} of {name} contains counts, but its class_count is 0; correct one of them")
     return Counts(rows, table, None)
 
 
@@ -236,14 +242,14 @@ def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0
     empty = np.flatnonzero((rows <= 0) & (center.any(axis=1) | spread.any(axis=1)))
     if len(empty):
         raise InputError(
-            f"row {empty[0]} of mean and variance tells of rows, and its class_count is 0; give the class rows, or "
-            "zeros for missing statistics"
+            f"row {empty[0]} of mean or variance is not 0, but its class_count is 0; correct class_count, or pass "
+            "zeros for this class"
         )
     divisor = rows - ddof
     odd = np.flatnonzero((divisor <= 0) & (rows > 0) & spread.any(axis=1))
     if len(odd):
         raise InputError(
-            f"row {odd[0]} of variance is above 0, and its class_count is {rows[odd[0]]:g} with ddof={ddof:g}; a "
+            f"row {odd[0]} of variance is positive, but its class_count is {rows[odd[0]]:g} with ddof={ddof:g}; a "
             "variance needs more rows than ddof; correct one of them"
         )
     weight = np.repeat(rows[:, None], center.shape[1], axis=1)
@@ -275,8 +281,8 @@ def category_counts(tables: Any, class_count: Any, categories: Any) -> tuple[Cat
     if len(odd):
         i, j = odd[0].tolist()
         raise InputError(
-            f"row {i} of table {j} sums to {observed[i, j]:g}, and that class has {rows[i]:g} rows; every row has at "
-            "most one value in a column; correct one of them"
+            f"row {i} of table {j} sums to {observed[i, j]:g}, but that class has only {rows[i]:g} rows, each with at "
+            "most one value per column; correct one of them"
         )
     return _in_slots(rows, counts, categories)
 
@@ -285,8 +291,8 @@ def _read_tables(tables: Any, read: Callable[[Any, str], Floats]) -> list[Floats
     found = [read(table, f"table {j}") for j, table in enumerate(tables)]
     heights = {len(table) for table in found}
     if len(heights) != 1:
-        what = f"tables of {' and '.join(map(str, sorted(heights)))} rows" if heights else "no table"
-        raise InputError(f"there are {what}; give one table per column, each with one row per class")
+        what = f"tables of {' and '.join(map(str, sorted(heights)))} rows" if heights else "no tables"
+        raise InputError(f"found {what}; expected one table per column, each with one row per class")
     return found
 
 
@@ -296,7 +302,7 @@ def _in_slots(rows: Floats, tables: list[Floats], categories: Any) -> tuple[Cate
         codes = [np.arange(table.shape[1]) for table in tables]
         return CategoryCounts(rows, tuple(codes), np.hstack(tables)), codes
     if len(categories) != len(tables):
-        raise InputError(f"categories has {len(categories)} lists for {len(tables)} columns; give one list per column")
+        raise InputError(f"categories has {len(categories)} lists for {len(tables)} columns; pass one list per column")
     places = [
         _sorted_values(list(values), table, j) for j, (values, table) in enumerate(zip(categories, tables, strict=True))
     ]
@@ -308,12 +314,14 @@ def _sorted_values(values: Sequence[Any], table: Floats, j: int) -> tuple[Array,
     """Values as learning would label them, in order, and where each stood in the list that was given."""
     what = f"categories of column {j} are {values!r}"
     if len(values) != table.shape[1]:
-        raise InputError(f"{what}, and its table has {table.shape[1]} columns; give one value for each")
+        raise InputError(f"{what}, but its table has {table.shape[1]} columns; pass one value per column")
     if any(is_missing(value) for value in values):
-        raise InputError(f"{what}; a missing value is not counted; leave it and its counts out")
+        raise InputError(
+            f"{what}, which include a missing value; missing values are not counted; remove it and its counts"
+        )
     coded = encode_categories(read_categories([[value] for value in values]), 1, Kernels())
     codes = coded.codes.column(0).astype(np.int64)
     if len(np.unique(codes)) < len(codes):
-        raise InputError(f"{what}; give every value once")
+        raise InputError(f"{what}; expected distinct values")
     order = np.argsort(codes)
     return coded.labels[0][codes[order]], order

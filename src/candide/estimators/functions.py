@@ -124,7 +124,7 @@ def merge(models: Iterable[Estimator]) -> Estimator:
         check_is_fitted(model)
         first = copy.copy(model) if first is None else first.merge(model)
     if first is None:
-        raise MergeError("there is no model to merge; pass at least one")
+        raise MergeError("found no models to merge; pass at least one")
     merged: Estimator = first
     return merged
 
@@ -217,7 +217,7 @@ def select(
     named = _named(models)
     by_folds = choice(method, "method", ("leave_one_out", "folds")) == "folds"
     if not by_folds and (groups is not None or n_folds is not None):
-        raise ParameterError("groups and n_folds are for blocks of rows; pass method='folds', or leave them out")
+        raise ParameterError("groups and n_folds require method='folds'; pass it, or omit them")
     fitted: dict[str, BaseNB] = {}
     judged: dict[str, Judged] = {}
     for name, model in named.items():
@@ -229,11 +229,13 @@ def select(
 
 def _named(models: Any) -> dict[str, BaseNB]:
     if not isinstance(models, (list, tuple, Mapping)) or not models:
-        raise ParameterError(f"models is {models!r}; give a list of estimators, or a dict of them by name")
+        raise ParameterError(f"models is {models!r}; expected a list of estimators, or a dict of names and estimators")
     found = dict(models) if isinstance(models, Mapping) else _unique(models)
     for name, model in found.items():
         if not isinstance(name, str) or not isinstance(model, BaseNB):
-            raise ParameterError(f"models holds {name!r}: {model!r}; give texts as names, and candide's estimators")
+            raise ParameterError(
+                f"models contains {name!r}: {model!r}; expected strings as names and estimators of candide as values"
+            )
     return found
 
 

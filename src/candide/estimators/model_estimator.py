@@ -39,8 +39,8 @@ def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, *args, **kwargs)
         except MemoryError as error:
             raise InputError(
-                f"{type(self).__name__}.{method.__name__} needs more memory than there is ({error}); a model takes "
-                "memory for each class and column; pass fewer columns, or rows in chunks"
+                f"{type(self).__name__}.{method.__name__} ran out of memory ({error}); memory use grows with the "
+                "numbers of classes and columns; pass fewer columns, or rows in chunks"
             ) from error
 
     return wrapped
@@ -127,7 +127,8 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         if not isinstance(other, ModelEstimator) or type(other).__name__ != type(self).__name__:
             package = "" if isinstance(other, ModelEstimator) else f"{type(other).__module__}."
             raise MergeError(
-                f"a {type(self).__name__} cannot absorb a {package}{type(other).__name__}; merge models of one kind"
+                f"a {package}{type(other).__name__} cannot be merged into a {type(self).__name__}; merge models of "
+                "the same type"
             )
         check_is_fitted(other)
         self.model_ = self.model_.merge(other.model_)
@@ -198,7 +199,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         except CandideError:
             raise
         except ValueError as error:
-            raise InputError(f"{error}; pass labels like those of classes_, one for each row") from None
+            raise InputError(f"{error}; pass one label per row, of the same type as classes_") from None
 
     def decide(self, X: Any, costs: Any = None, abstain: float | None = None, unsure: Any = "unsure") -> Array:
         """Return the decision with the lowest expected cost for each row, or ``unsure``.

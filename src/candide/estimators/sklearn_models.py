@@ -51,8 +51,8 @@ def from_sklearn(fitted: Any) -> Any:
     kind = next((kind for kind in _READERS if isinstance(fitted, kind)), None)
     if kind is None or isinstance(fitted, BaseNB):
         raise InputError(
-            f"from_sklearn was given a {type(fitted).__module__}.{type(fitted).__name__}; it takes a fitted "
-            "GaussianNB, BernoulliNB, CategoricalNB, MultinomialNB or ComplementNB of sklearn.naive_bayes"
+            f"from_sklearn got a {type(fitted).__module__}.{type(fitted).__name__}; expected a fitted GaussianNB, "
+            "BernoulliNB, CategoricalNB, MultinomialNB or ComplementNB of sklearn.naive_bayes"
         )
     check_is_fitted(fitted)
     return _READERS[kind](fitted)
@@ -79,8 +79,8 @@ def _smoothing(given: float, floor: float, statistics: Moments) -> float:
 def _bernoulli(fitted: Any) -> Any:
     if np.ndim(fitted.alpha):
         raise ParameterError(
-            f"alpha is {fitted.alpha!r}, and scikit-learn's BernoulliNB does not add an array to its columns; fit it "
-            "with one alpha for all"
+            f"alpha is {fitted.alpha!r}, but scikit-learn's BernoulliNB does not apply an array to its columns; fit "
+            "it with a single alpha"
         )
     settings = {**_smoothed(fitted), "binarize": fitted.binarize}
     return _ready(BernoulliNB, fitted, _sums(fitted, presence=True), fitted.class_prior, settings)

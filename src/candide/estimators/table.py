@@ -172,7 +172,7 @@ class NaiveBayes(BaseNB):
         name  kind      role     decided
         age   number    feature  storage type int64
         zip   category  feature  declared
-        y     number    label    the labels of training
+        y     number    label    the labels in training
         """
         return self._fitted().schema_table()
 

@@ -217,9 +217,7 @@ class TextNB(BaseNB):
         family: Any = model.classifier.bound_spec.family
         names = [one.name for one in family.feature_sets]
         if feature_set is not None and feature_set not in names:
-            raise ParameterError(
-                f"feature_set is {feature_set!r}; this model has {', '.join(map(repr, names))}; name one of them"
-            )
+            raise ParameterError(f"feature_set is {feature_set!r}; expected one of {', '.join(map(repr, names))}")
         return top_features(model.classifier, whole_number(n, "n"), feature_set, model.kernels)
 
     @property
@@ -227,7 +225,7 @@ class TextNB(BaseNB):
         """The tokens that are scored, with their positions in the table of counts."""
         coding = token_counts(self._fitted().classifier).coding
         if isinstance(coding, Buckets):
-            raise AttributeError("tokens that are hashed into buckets have no vocabulary_")
+            raise AttributeError("vocabulary_ is not available for hashed tokens")
         return {token: place for place, token in enumerate(coding.tokens())}
 
     @property
@@ -240,7 +238,7 @@ class TextNB(BaseNB):
         """Result of learning from texts without labels; available if ``fit`` learned from some."""
         found = self._fitted().unlabeled
         if found is None:
-            raise AttributeError("unlabeled_ is available where fit learned from texts without labels")
+            raise AttributeError("unlabeled_ is available only if fit was called with unlabeled texts")
         return found
 
     def prune(self, *, max_tokens: int | None = None, max_bytes: int | None = None) -> Self:
@@ -268,10 +266,10 @@ class TextNB(BaseNB):
         model = self._fitted()
         if (max_tokens is None) == (max_bytes is None):
             raise ParameterError(
-                f"max_tokens is {max_tokens!r} and max_bytes {max_bytes!r}; a model is pruned to one of them; pass one"
+                f"max_tokens is {max_tokens!r} and max_bytes {max_bytes!r}; expected exactly one of them"
             )
         if model.state.statistics.feature_sets[0].fixed:
-            raise ParameterError("a vocabulary that was given keeps its tokens; pass a shorter one, and fit again")
+            raise ParameterError("a given vocabulary cannot be pruned; pass a shorter one, and fit again")
         if max_bytes is None:
             return self._prune(whole_number(max_tokens, "max_tokens"), "tokens")
         return self._prune(whole_number(max_bytes, "max_bytes"), "bytes")

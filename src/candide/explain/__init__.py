@@ -24,7 +24,7 @@ def explain_rows(model: Model, X: Any, style: str = "terms") -> Explanations | l
     from .fractions import worked_out
 
     if style not in ("terms", "fractions"):
-        raise ParameterError(f"style is {style!r}; it must be 'terms' or 'fractions'")
+        raise ParameterError(f"style is {style!r}; expected 'terms' or 'fractions'")
     rows = model.classifier, model.read(X), model.feature_names, model.kernels
     return list(worked_out(*rows)) if style == "fractions" else Explanations(list(explained(*rows)))
 

@@ -56,7 +56,7 @@ def _terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Itera
     if stacked:
         impossible = np.where(np.isneginf(model.scorer.offset), -np.inf, 0.0)
         if impossible.any():
-            yield Term("prior", impossible, value="classes that cannot be")
+            yield Term("prior", impossible, value="impossible classes")
         yield from view_terms(model, row, names, kernels)
     else:
         yield Term("prior", model.scorer.offset, value="prior")
@@ -71,7 +71,7 @@ def _corrected(model: Classifier, row: Any, kernels: Kernels) -> Iterator[Term]:
         before = model.uncalibrated(row, kernels)
         yield Term("calibration", _difference(model.as_in_training(before, row), before)[0], value="calibration")
     if model.prior_change.any():
-        yield Term("prior", model.prior_change, value="prior of where it is used")
+        yield Term("prior", model.prior_change, value="adapted class prior")
 
 
 def _difference(after: Floats, before: Floats) -> Floats:
@@ -113,13 +113,13 @@ def token_terms(text: TextLikelihood, row: TextRows, kernels: Kernels, column: A
             token = tokens[code]
             yield Term("token", parts.finite[i], column, token.name, count=float(token.times), limits=limits)
         elif parts.finite[i].any() or any(limit.any() for limit in limits):
-            yield Term("rest", parts.finite[i], column, "everything not there", limits=limits)
+            yield Term("rest", parts.finite[i], column, "everything absent", limits=limits)
 
 
 def _rest_of(row: Data | Columns) -> str:
     if isinstance(row, Columns):
         return "columns together"
-    return "everything not there" if isinstance(row, Sparse) else "all together"
+    return "everything absent" if isinstance(row, Sparse) else "all together"
 
 
 def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
@@ -127,13 +127,13 @@ def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> I
     assert model.fitted is not None
     views: Any = model.views_for(row)
     if isinstance(views, StackedTokenViews):
-        yield Term("prior", views.weights.bias, value="bias of the classes")
+        yield Term("prior", views.weights.bias, value="class bias")
         yield from _text(views, model.likelihood, row, kernels)
         if model.fitted.refinement is not None:
             yield from _refined(model.fitted.refinement, row, kernels)
         return
     mixture, marked = views.weights_for_row(model.likelihood, row, model.scorer.offset)
-    yield Term("prior", mixture.bias, value="bias of the classes")
+    yield Term("prior", mixture.bias, value="class bias")
     yield from _Table(replace(views, weights=mixture), model.likelihood, marked, names, kernels).terms()
 
 
@@ -230,7 +230,7 @@ def _binned(views: StackedTokenViews, feature_set: str, scores: Floats) -> tuple
 def _beyond(limit: Floats, name: str, column: Any = None) -> Iterator[Term]:
     # Differences of rounding are no limit that was reached.
     if np.ptp(limit) > 1e-9 * max(1.0, float(np.abs(limit).max())):
-        yield Term("limit", limit, column, f"beyond all that {name} said in training", name)
+        yield Term("limit", limit, column, f"{name}: clipped to the training range", name)
 
 
 def _refined(refinement: Refinement, text: TextRows, kernels: Kernels) -> Iterator[Term]:

@@ -96,7 +96,7 @@ class Explanation:
             ``term``, ``kind``, ``column``, ``value``, ``view`` and the unit. The sum is the log-odds.
         """
         if by not in ("term", "view", "word"):
-            raise ParameterError(f"by is {by!r}; contributions are shown by 'term', 'view' or 'word'")
+            raise ParameterError(f"by is {by!r}; expected 'term', 'view' or 'word'")
         pair, scale = self.pair(of, against), _scale(unit)
         terms = self._by_word(pair) if by == "word" else list(self.terms) if by == "view" else self.grouped
         amounts = np.array([term.between(*pair) / scale for term in terms])
@@ -112,7 +112,7 @@ class Explanation:
         from scipy.special import ndtri
 
         if not 0.0 < level < 1.0:
-            raise ParameterError(f"level is {level!r}; it must be a probability between 0 and 1")
+            raise ParameterError(f"level is {level!r}; expected a probability between 0 and 1")
         assert self.certainty is not None
         deviation = dict(zip(map(id, self.grouped), self.certainty.deviations(self.grouped, *pair), strict=True))
         reach = ndtri(0.5 + level / 2) / _scale(unit) * np.array([deviation.get(id(term), np.nan) for term in terms])
@@ -129,7 +129,7 @@ class Explanation:
             pairs = [(word, sum(each), len(each)) for word, each in amounts.items() if any(each)]
             out += [self._of_two("token", pair, amount, column, word, float(n)) for word, amount, n in pairs]
             if found.elsewhere:
-                out.append(self._of_two("rest", pair, found.elsewhere, column, "other signs"))
+                out.append(self._of_two("rest", pair, found.elsewhere, column, "other characters"))
         return out
 
     def _of_two(
@@ -147,8 +147,8 @@ class Explanation:
         have the same sum as the tokens.
         """
         if column not in self.texts:
-            known = "no text" if not self.texts else f"texts in {[*self.texts]}"
-            raise ParameterError(f"column is {column!r}, and the row has {known}; name the column of a text")
+            known = "no texts" if not self.texts else f"texts in {[*self.texts]}"
+            raise ParameterError(f"column is {column!r}, but the row has {known}; pass the name of a text column")
         scale, found = _scale(unit), self._placed(column, self.pair(of, against))
         return Placed([word._replace(amount=word.amount / scale) for word in found.words], found.elsewhere / scale)
 
@@ -199,14 +199,14 @@ class Explanation:
     def pair(self, of: Any = None, against: Any = None) -> tuple[int, int]:
         """Return the positions of two classes."""
         if len(self.classes) < 2:
-            raise ParameterError("contributions are for one class and against another, and this model has only one")
+            raise ParameterError("contributions compare two classes, but this model has only one")
         first, second = (None if label is None else class_place(self.classes, label) for label in (of, against))
         if first is None:
             first = next(k for k in self._order if k != second)
         if second is None:
             second = next(k for k in self._order if k != first)
         if first == second:
-            raise ParameterError(f"{of!r} is given as both classes; name another to compare it with")
+            raise ParameterError(f"of and against are both {of!r}; expected two different classes")
         return first, second
 
     @cached_property
@@ -270,7 +270,7 @@ def _ruled_out(term: Term) -> Array:
 
 def _scale(unit: Unit) -> float:
     if unit not in ("bits", "nats"):
-        raise ParameterError(f"unit is {unit!r}; contributions are measured in 'bits' or in 'nats'")
+        raise ParameterError(f"unit is {unit!r}; expected 'bits' or 'nats'")
     return BITS if unit == "bits" else 1.0
 
 

@@ -93,7 +93,7 @@ class Fractions:
 
     def _last(self) -> Iterator[str]:
         if self.probabilities is None:
-            yield "0/0: every class has a factor of 0; smoothing (alpha above 0) gives an answer"
+            yield "0/0: every class has a factor of 0; use smoothing (alpha above 0)"
             return
         whole = " + ".join(map(_fraction, self.products))
         for label, product, share in zip(self.classes.tolist(), self.products, self.probabilities, strict=True):
@@ -105,8 +105,8 @@ def worked_out(model: Classifier, data: Any, names: Array, kernels: Kernels) -> 
     """Row by row, where probabilities are shares of counts."""
     if model.bound_spec.corrects:
         raise ParameterError(
-            "style='fractions' shows how counts make probabilities, and those of this model are calibrated or stacked "
-            "afterwards; pass calibrate=None, or leave out style"
+            "style='fractions' shows probabilities as ratios of counts, but this model is calibrated or stacked; pass "
+            "calibrate=None, or omit style"
         )
     for i in range(data.n_rows):
         row = data.take(np.array([i]))
@@ -139,8 +139,8 @@ def _factors(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Ite
         known = code_names(tokens_of(likelihood.known.feature_set.tokenizer, row, kernels), likelihood.known.coding)
         return _tokens(likelihood.inner, columns, count, [known[code].name for code in columns.tolist()])
     raise ParameterError(
-        "style='fractions' is for models whose probabilities are shares of counts: CategoricalNB, BernoulliNB, "
-        "MultinomialNB, TextNB('multinomial'); leave it out for others"
+        "style='fractions' requires a model whose probabilities are ratios of counts: CategoricalNB, BernoulliNB, "
+        "MultinomialNB or TextNB('multinomial'); omit it for other models"
     )
 
 
@@ -169,7 +169,7 @@ def _presences(likelihood: BernoulliLikelihood, row: Any, names: Array) -> Itera
             yield f"{names[j]} (missing)"
             continue
         if likelihood.family.threshold is None and cell not in (0.0, 1.0):
-            raise ParameterError(f"style='fractions' is for columns that are on or off, and {names[j]} holds {cell:g}")
+            raise ParameterError(f"style='fractions' requires binary columns, but {names[j]} contains {cell:g}")
         is_on = cell > (likelihood.family.threshold or 0.0)
         part = on[:, j] if is_on else off[:, j]
         yield _share(f"{names[j]} {'on' if is_on else 'off'}", part, on[:, j] + off[:, j], 2)
@@ -189,7 +189,7 @@ def _tokens(
     whole = part.sum(axis=1)
     for j, times, name in zip(columns.tolist(), count.tolist(), names, strict=True):
         if times != int(times):
-            raise ParameterError(f"style='fractions' multiplies a share {times:g} times; counts must be whole numbers")
+            raise ParameterError(f"style='fractions' requires integer counts, but a cell contains {times:g}")
         if times:
             yield _share(name, part[:, j], whole, part.shape[1], int(times))
 

@@ -29,13 +29,16 @@ _LEFT_OUT = 100, 500, 600_000
 # Columns that are left out, of many those that contribute most.
 _MOST_COLUMNS = 40
 _TERMS = (
-    "contribution: mean absolute contribution to the log-odds of the answer against the runner-up, in bits.",
-    "loss_without: rise of the leave-one-out log-loss, in nats, when the column is not given.",
-    "own_weight: of the column's own score, or of the view, in the sum of all; views add what columns say together.",
-    "bits: what the column alone tells about the class.",
+    "contribution: mean absolute contribution to the log-odds of the prediction against the runner-up, in bits.",
+    "loss_without: increase of the leave-one-out log-loss, in nats, when the column is missing.",
+    (
+        "own_weight: weight of the column's own score, or of the view, in the total score; views are scores of several "
+        "columns together."
+    ),
+    "bits: information about the class in the column alone.",
 )
 _UNKNOWN = (
-    "contribution and loss_without are NaN: they are found on training rows, and the model keeps none; fit without "
+    "contribution and loss_without are NaN: they are computed on training rows, but the model keeps none; fit without "
     "subsample=0."
 )
 
@@ -168,8 +171,9 @@ def top_values(model: Classifier, names: Array, n: int) -> Table:
     parameters = _with_ranges(model.parameters(names))
     if "probability" not in parameters or "value" not in parameters:
         raise ParameterError(
-            "top_features is about values that a column may have, and the columns of this model hold measurements or "
-            "counts; information() tells which columns matter, parameters() how the classes differ"
+            "top_features requires columns with discrete values, but the columns of this model contain measurements "
+            "or counts; use information() for the importance of columns, or parameters() for the differences between "
+            "classes"
         )
     share, labels = model.class_prior, model.classes.labels
     place = _places(parameters["class"], labels)
@@ -229,7 +233,7 @@ def _measure(parameters: Table) -> Callable[..., float]:
     if "variance" in parameters or "scale" in parameters:
         return _of_densities
     raise ParameterError(
-        "information() needs p(x | class), and the scores of this model are no probabilities; use MultinomialNB"
+        "information() needs p(x | class), but the scores of this model are not probabilities; use MultinomialNB"
     )
 
 

@@ -188,8 +188,8 @@ class Certainty:
         """Posterior standard deviations of the terms of the log-odds; NaN where the posterior gives none."""
         if self.model.bound_spec.corrects:
             raise ParameterError(
-                "credible intervals are those of the parameters of a naive model, and this one is calibrated or "
-                "stacked; pass calibrate=None (and a single family), or leave out level"
+                "credible intervals are available only for plain naive Bayes models, but this one is calibrated or "
+                "stacked; pass calibrate=None (and a single family), or omit level"
             )
         variance = np.full(len(terms), np.nan)
         cells = [i for i, term in enumerate(terms) if term.kind in ("cell", "token")]

@@ -238,7 +238,7 @@ class WhatIf:
     flips: tuple[Flip, ...]
 
     def __repr__(self) -> str:
-        none = ["  no change of a few cells or words was found that makes another answer"]
+        none = ["  no change of a few cells or words changes the prediction"]
         lines = [f"  {flip}" for flip in self.flips] or none
         return "\n".join([f"{printable(self.answer)} ({self.probability:.4f}), unless", *lines])
 
@@ -247,7 +247,7 @@ def what_if(model: Classifier, data: Any, names: Array, to: Any, most: int, kern
     """Row by row; ``to``: the answer that is wanted, any other if None."""
     labels = model.classes.labels.tolist()
     if to is not None and to not in labels:
-        raise ParameterError(f"to is {to!r}, which is no class of this model; it knows {labels}")
+        raise ParameterError(f"to is {to!r}, which is not a class of this model; expected one of {labels}")
     for i in range(data.n_rows):
         row = data.take(np.array([i]))
         variants: Variants = _words(model, row, kernels) if isinstance(row, TextRows) else Cells(model, row, names)

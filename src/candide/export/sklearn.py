@@ -13,7 +13,7 @@ from ..kernels.layouts import Array, Floats
 from ..model.classifier import Classifier
 from ..priors import pseudo_count
 
-_ELSEWHERE = "export it with to_onnx(), or keep it in candide, whose estimators are scikit-learn's too"
+_ELSEWHERE = "export it with to_onnx(), or use the candide estimator, which is compatible with scikit-learn"
 
 
 def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
@@ -28,10 +28,12 @@ def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
             f"ComplementNB; {_ELSEWHERE}"
         )
     if model.bound_spec.calibrate is not None:
-        raise _no_place(kind, f"calibrate={model.bound_spec.calibrate!r}", f"train it without, or {_ELSEWHERE}")
+        raise _no_place(
+            kind, f"calibrate={model.bound_spec.calibrate!r}", (f"train it without calibration, or {_ELSEWHERE}")
+        )
     if model.likelihood.is_limit:
         raise _no_place(
-            kind, "probabilities of 0 and infinite densities", "smooth them: alpha or var_smoothing above 0"
+            kind, "zero probabilities and infinite densities", "add smoothing with alpha or var_smoothing above 0"
         )
     estimator = maker(model, model.family, kind)
     estimator.classes_ = model.classes.labels.copy()
@@ -42,7 +44,7 @@ def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
 
 
 def _no_place(kind: str, what: str, advice: str) -> ParameterError:
-    return ParameterError(f"scikit-learn's {kind} has no place for {what}; {advice}")
+    return ParameterError(f"scikit-learn's {kind} does not support {what}; {advice}")
 
 
 def _gaussian(model: Classifier, family: Any, kind: str) -> Any:
@@ -69,7 +71,7 @@ def _bernoulli(model: Classifier, family: Any, kind: str) -> Any:
         raise _no_missing_values(kind)
     on, off = (pseudo_count(part, family.estimate) for part in (family.prior.a, family.prior.b))
     if not np.array_equal(on, off):
-        raise _no_place(kind, "pseudo-counts that differ for on and off", _ELSEWHERE)
+        raise _no_place(kind, "pseudo-counts that differ between 0 and 1", _ELSEWHERE)
     estimator = BernoulliNB(
         alpha=_one_alpha([np.asarray(on)], kind), binarize=family.threshold, **_prior_settings(model)
     )
@@ -105,8 +107,8 @@ def _categorical(model: Classifier, family: Any, kind: str) -> Any:
         if values.dtype.kind not in "iu" or not np.array_equal(values, np.arange(len(values))):
             raise _no_place(
                 kind,
-                f"values such as {values.tolist()[0]!r} in column {j}, of which not all are codes 0, 1, 2, …",
-                "code them first, say with OrdinalEncoder, and learn with categories='range'",
+                f"values such as {values.tolist()[0]!r} in column {j}, which are not codes 0, 1, 2, …",
+                "encode them first, for example with OrdinalEncoder, and train with categories='range'",
             )
     sizes = family.n_values(statistics)
     pseudo = [family.pseudo(j, n) for j, n in enumerate(sizes.tolist())]
@@ -129,7 +131,9 @@ def _counted(estimator: Any, model: Classifier, log_probability: Floats) -> Any:
 
 
 def _no_missing_values(kind: str) -> ParameterError:
-    return _no_place(kind, "missing cells, which some training rows had", f"fill them and fit again, or {_ELSEWHERE}")
+    return _no_place(
+        kind, "missing cells, which some training rows had", (f"impute them and fit again, or {_ELSEWHERE}")
+    )
 
 
 def _alpha(pseudo: float | Floats, kind: str) -> float | Floats:
@@ -144,7 +148,7 @@ def _one_alpha(pseudo: list[Floats], kind: str) -> float | Floats:
     """Arrays of pseudo-counts are added to the wrong axis there."""
     first = float(pseudo[0].ravel()[0])
     if any((part != first).any() for part in pseudo):
-        raise _no_place(kind, "pseudo-counts that differ by column, class or value", "choose one alpha for all")
+        raise _no_place(kind, "pseudo-counts that differ by column, class or value", "choose a single alpha")
     return _alpha(first, kind)
 
 

@@ -183,7 +183,9 @@ class Plain:
         return _ALL_ALIKE
 
     def only(self, j: int) -> Self:
-        raise TypeError(f"the columns of a {type(self).__name__} share their parameters: none has its own")
+        raise TypeError(
+            f"a {type(self).__name__} has no parameters for single columns: its columns share their parameters"
+        )
 
     def for_novelty(self) -> Self:
         return self
@@ -237,8 +239,9 @@ def require_proper(estimate: Estimate, *priors: Prior) -> None:
     """Check that priors integrate to 1, which a marginal likelihood needs."""
     if estimate == "mle" or not all(prior.is_proper for prior in priors):
         raise ParameterError(
-            "log_marginal_likelihood needs a prior that integrates to 1, and this model has none (maximum likelihood "
-            "or a pseudo-count of 0); choose estimate='mean' or 'map' with alpha above 0, or give a parameter_prior"
+            "log_marginal_likelihood needs a proper prior (one that integrates to 1), but this model has none "
+            "(maximum likelihood or a pseudo-count of 0); choose estimate='mean' or 'map' with alpha above 0, or pass "
+            "a parameter_prior"
         )
 
 
@@ -327,6 +330,6 @@ def refuse_unseen_categories(batch: Batch, statistics: Any) -> None:
     given, learned = batch.row_weight(), statistics.rows
     if (given > learned * (1 + 1e-9)).any():
         raise ForgetError(
-            "these rows were never learned: a class has more weight here than the model has seen; leave_one_out "
-            "needs rows that the model was trained on, with the weights they had (after discount: the discounted ones)"
+            "these rows were not in the training data: a class has more weight here than in the model; pass the rows "
+            "that the model was trained on, with their current weights (after discount: the discounted weights)"
         )

@@ -48,8 +48,8 @@ class Bernoulli(Plain):
     def observe(self, batch: Batch, kernels: Kernels) -> Counts:
         if self.threshold is None and as_dense(kernels.tally(*batch, threshold=1.0).total).any():
             raise InputError(
-                "X holds values above 1, and BernoulliNB(binarize=None) takes X as 0 or 1; pass binarize=0.0, or the "
-                "value above which a column counts as on"
+                "X contains values above 1, but BernoulliNB(binarize=None) expects only 0 and 1; pass binarize=0.0 or "
+                "another threshold"
             )
         return observe_counts(batch, kernels, "BernoulliNB", self.threshold, presence=True)
 

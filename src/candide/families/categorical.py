@@ -100,8 +100,8 @@ class Categorical(Plain):
         alpha = np.atleast_1d(np.asarray(self.prior[j].concentration, dtype=np.float64))
         if len(alpha) not in (1, n_values):
             raise ParameterError(
-                f"the prior of column {j} has {len(alpha)} pseudo-counts for {n_values} values; give one per value, in "
-                "the order of categories_, or one for all"
+                f"the prior of column {j} has {len(alpha)} pseudo-counts for {n_values} values; pass one per value, "
+                "in the order of categories_, or a single number"
             )
         return alpha[None, :]
 

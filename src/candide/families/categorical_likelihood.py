@@ -62,8 +62,8 @@ def with_spare(alpha: Floats, n_slots: int) -> Floats:
         return alpha
     if alpha.shape[1] != n_slots:
         raise ParameterError(
-            f"a column whose codes reach up to {alpha.shape[1]} is too long for one pseudo-count per value; give one "
-            "for all values"
+            f"a column with codes up to {alpha.shape[1]} has too many values for one pseudo-count per value; pass a "
+            "single pseudo-count"
         )
     return np.hstack([alpha, alpha.mean(axis=1, keepdims=True)])
 
@@ -200,8 +200,8 @@ class CategoricalLikelihood:
             if len(outside):
                 value, row = data.column(j)[outside[:1]].tolist()[0], data.first_row + outside[0]
                 raise InputError(
-                    f"{data.name(j)} holds category {value!r} at row {row}, which was not seen in training; "
-                    "pass unseen='ignore' or unseen='smooth', or learn it with partial_fit"
+                    f"{data.name(j)} contains category {value!r} at row {row}, which was not seen in training; pass "
+                    "unseen='ignore' or unseen='smooth', or add it with partial_fit"
                 )
 
     def scores(self, data: Dense, offset: Floats, kernels: Kernels) -> Floats:

@@ -85,7 +85,7 @@ class Gaussian(Plain):
         return replace(self, prior=self.prior and prior_of_column(self.prior, j), overall=overall)
 
     def with_alpha(self, alpha: float | Floats) -> Gaussian:
-        raise ParameterError("a normal distribution has no pseudo-count alpha; give a parameter_prior")
+        raise ParameterError("a normal distribution has no pseudo-count alpha; pass a parameter_prior")
 
     def likelihood(self, statistics: Moments) -> Any:
         if self.overall is None:
@@ -183,8 +183,8 @@ class Gaussian(Plain):
         prior = _proper(self.resolve(statistics).prior, statistics)
         if prior is None:
             raise ParameterError(
-                "log_marginal_likelihood needs a prior that integrates to 1, and maximum likelihood has none; choose "
-                "estimate='mean', 'map' or 'predictive', or give a parameter_prior"
+                "log_marginal_likelihood needs a proper prior (one that integrates to 1), but maximum likelihood has "
+                "none; choose estimate='mean', 'map' or 'predictive', or pass a parameter_prior"
             )
         summary = statistics.mean, statistics.weight, statistics.scatter
         if not self.shared or isinstance(prior, Normal):
@@ -255,8 +255,8 @@ def _too_large(data: Data) -> InputError:
         return infinite_cell(data)
     largest = float(np.nanmax(np.abs(np.asarray(stored, dtype=np.float64))))
     return InputError(
-        f"X holds values as large as {largest:.3g}, whose squares overflow; GaussianNB needs magnitudes below about "
-        "1e150; rescale the columns or take logarithms"
+        f"X contains values as large as {largest:.3g}, whose squares overflow; GaussianNB needs magnitudes below "
+        "about 1e150; rescale the columns or take logarithms"
     )
 
 

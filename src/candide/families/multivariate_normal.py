@@ -165,8 +165,8 @@ def root_of(scale: Floats) -> Floats:
         return np.asarray(np.linalg.cholesky(scale))
     except np.linalg.LinAlgError:
         raise ParameterError(
-            "the covariance of a class has no inverse: it has fewer complete rows than columns, or some columns "
-            "determine others; choose estimate='predictive', 'mean' or 'map', or raise var_smoothing"
+            "the covariance matrix of a class is singular: the class has fewer complete rows than columns, or some "
+            "columns are linearly dependent; choose estimate='predictive', 'mean' or 'map', or increase var_smoothing"
         ) from None
 
 
@@ -235,7 +235,7 @@ class MultivariateNormal(Plain):
         return replace(self, overall=Overall(floor, whole.mean[0], covariance), prior=prior)
 
     def with_alpha(self, alpha: float | Floats) -> MultivariateNormal:
-        raise ParameterError("a normal distribution has no pseudo-count alpha; give a parameter_prior")
+        raise ParameterError("a normal distribution has no pseudo-count alpha; pass a parameter_prior")
 
     def table(self, statistics: BlockMoments) -> NormalInverseWishart:
         """The posterior of each class; maximum likelihood is that of no prior at all."""
@@ -296,8 +296,8 @@ class MultivariateNormal(Plain):
         prior = self.resolve(statistics).prior
         if prior is None or self.estimate == "mle":
             raise ParameterError(
-                "log_marginal_likelihood needs a prior that integrates to 1, and maximum likelihood has none; choose "
-                "estimate='mean', 'map' or 'predictive', or give a parameter_prior"
+                "log_marginal_likelihood needs a proper prior (one that integrates to 1), but maximum likelihood has "
+                "none; choose estimate='mean', 'map' or 'predictive', or pass a parameter_prior"
             )
         return prior
 

@@ -152,7 +152,7 @@ class TableFamily(Plain):
         if column_spec.family == "ignore":
             return Choice(None, "ignored by request", {})
         if kind == "missing":
-            return Choice(None, "nothing but missing values", {})
+            return Choice(None, "only missing values", {})
         if kind == "text":
             assert self.text is not None
             note = "by request" if column_spec.family == "text" else ""
@@ -275,15 +275,22 @@ class TableFamily(Plain):
         return replace(self, unseen="smooth", column_specs=column_specs, choices=None, source=None)
 
     def intervals(self, statistics: Any, level: float) -> Any:
-        raise ParameterError("a table with models chosen by the data has no intervals; use a classifier of one family")
+        raise ParameterError(
+            "intervals are not available for a table whose families were selected from the data; use "
+            "an estimator with a single family"
+        )
 
     def log_marginal_likelihood(self, statistics: Any) -> Floats:
         raise ParameterError(
-            "models chosen by leave-one-out have no marginal likelihood; compare them by loo_ or candide.select"
+            "the marginal likelihood is not available for families selected by leave-one-out; compare models with "
+            "loo_ or candide.select"
         )
 
     def score_variance(self, data: Any, statistics: Any, kernels: Kernels) -> Floats:
-        raise ParameterError("the posterior of a table with chosen models has no variance; use one family's classifier")
+        raise ParameterError(
+            "the posterior variance is not available for a table whose families were selected from "
+            "the data; use an estimator with a single family"
+        )
 
     def n_parameters(self, statistics: TableStatistics) -> int:
         made = self.likelihood(statistics)
@@ -304,7 +311,7 @@ def block_data(data: Columns, block: Block) -> Dense:
     if odd:
         name, kind = odd[0]
         what = "texts" if kind == "text" else "categories"
-        raise InputError(f"{name} holds {what}, and stands in a block of numbers; leave it out of the block")
+        raise InputError(f"{name} contains {what}, but is part of a block of numbers; remove it from the block")
     names = tuple(data.columns[j].name for j in block.columns)
     values = tuple(_numbers_given(data.columns[j]) for j in block.columns)
     return Dense(values, data.n_rows, len(values), data.first_row, names)
@@ -352,7 +359,7 @@ def _refuse_odd_weights(total: float) -> None:
     # Squares and products of weights must stay numbers.
     if total > 0 and not 1e-100 < total < 1e100:
         raise InputError(
-            f"the rows weigh {total:g} in all, and a table takes from 1e-100 to 1e100; rescale sample_weight"
+            f"the weights of the rows sum to {total:g}; expected a sum from 1e-100 to 1e100; rescale sample_weight"
         )
 
 
@@ -362,5 +369,6 @@ def _refuse_missing(data: Columns) -> None:
         if missing.any():
             row = data.first_row + int(missing.argmax())
             raise InputError(
-                f"{data.name(j)} is missing at row {row}, and missing='error'; fill the cell, or pass missing='auto'"
+                f"{data.name(j)} is missing at row {row}, and missing='error' does not allow that; fill in the value, "
+                "or pass missing='auto'"
             )

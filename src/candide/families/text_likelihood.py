@@ -270,7 +270,7 @@ class TextLikelihood:
         """Texts of tokens in any order, with a space between them."""
         coding = self.known.coding
         if isinstance(coding, Buckets):
-            raise ParameterError("tokens that are hashed into buckets have no names to draw; keep a vocabulary")
+            raise ParameterError("hashed tokens have no names to sample; train with buckets=None")
         drawn, tokens = self.inner.sample(classes, rng), np.array(coding.tokens(), dtype=object)
         out = np.empty(len(classes), dtype=object)
         for i, counts in enumerate(drawn.astype(np.int64)):
@@ -280,7 +280,7 @@ class TextLikelihood:
         return out
 
     def expected(self, data: Any, posterior: Floats) -> Any:
-        raise ParameterError("a missing text cannot be filled in; impute is for tables")
+        raise ParameterError("missing texts cannot be imputed; impute only works on tables")
 
     def parameters(self) -> dict[str, Array]:
         made: dict[str, Array] = self.inner.parameters()

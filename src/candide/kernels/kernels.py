@@ -28,7 +28,7 @@ def resolve_n_threads(n_threads: int | None) -> int:
     if n_threads is None:
         return _default_n_threads(os.environ.get("CANDIDE_NUM_THREADS"))
     if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
-        raise ParameterError(f"n_threads is {n_threads!r}; it must be None or a whole number above 0")
+        raise ParameterError(f"n_threads is {n_threads!r}; expected None or a positive integer")
     return int(n_threads)
 
 
@@ -37,7 +37,7 @@ def _default_n_threads(setting: str | None) -> int:
     if not setting:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not setting.isdecimal() or int(setting) < 1:
-        raise ParameterError(f"CANDIDE_NUM_THREADS is {setting!r}; it must be a whole number above 0")
+        raise ParameterError(f"CANDIDE_NUM_THREADS is {setting!r}; expected a positive integer")
     return int(setting)
 
 

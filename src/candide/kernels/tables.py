@@ -148,19 +148,19 @@ def infinite_cell(data: Data) -> InputError:
     else:
         row, column = (int(i[0]) for i in np.nonzero(np.isinf(data.floats())))
     return InputError(
-        f"Input X contains infinity: {data.name(column)} is infinite at row {data.first_row + row}; values must be "
-        "finite, or NaN where they are missing; replace or drop it"
+        f"Input X contains infinity: {data.name(column)} is infinite at row {data.first_row + row}; expected finite "
+        "values, or NaN for missing values; replace the value or drop the row"
     )
 
 
-def negative_cell(data: Data, model: str = "a model of counts") -> InputError:
+def negative_cell(data: Data, model: str = "a count model") -> InputError:
     """Return the error for the first count below 0, with its row and column."""
     x = data.matrix() if isinstance(data, Sparse) else data.floats()
     rows, columns = (x < 0).nonzero()
     row, column = int(rows[0]), int(columns[0])
     return InputError(
         f"Negative values in data passed to {model} (input X): {data.name(column)} is {x[row, column]:g} at row "
-        f"{data.first_row + row}; counts are 0 or more; for hashed features pass alternate_sign=False"
+        f"{data.first_row + row}; expected counts of 0 or more; for hashed features pass alternate_sign=False"
     )
 
 
@@ -186,8 +186,8 @@ class _SparseErrors:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, IndexError):
             raise InputError(
-                f"the sparse matrix is malformed: {error}; row pointers must rise and column indices lie within the "
-                "shape; rebuild it, for example with scipy.sparse.csr_array(X.tocoo())"
+                f"the sparse matrix is malformed: {error}; row pointers must be increasing and column indices within "
+                "the shape; rebuild it, for example with scipy.sparse.csr_array(X.tocoo())"
             ) from error
 
 

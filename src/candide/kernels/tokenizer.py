@@ -59,32 +59,39 @@ class TokenizerConfig:
     def _check_words(self) -> None:
         low, high = self.ngrams
         if not 1 <= low <= high:
-            raise ParameterError(f"ngrams is {self.ngrams}; it must be two numbers, 1 <= fewest <= most")
+            raise ParameterError(f"ngrams is {self.ngrams}; expected two integers with 1 <= min <= max")
         if self.min_length < 1:
-            raise ParameterError(f"min_length is {self.min_length}; a word has one character or more; pass 1 or more")
+            raise ParameterError(f"min_length is {self.min_length}; expected at least 1")
         if self.pattern is not None and self.tokenizer is not None:
-            raise ParameterError("both pattern and tokenizer are given; they are two ways to cut words; pass one")
+            raise ParameterError(
+                "pattern and tokenizer are both given, but only one of them can split texts into "
+                "words; omit one of them"
+            )
         if self.tokenizer is not None and not callable(self.tokenizer):
-            raise ParameterError(f"tokenizer is {self.tokenizer!r}; it must be a function from a text to its words")
+            raise ParameterError(
+                f"tokenizer is {self.tokenizer!r}; expected a function that takes a text and returns a list of words"
+            )
         if self.pattern is not None:
             _check_pattern(self.pattern)
         if self.analyzer != "word" and (self.in_python or self.stop_words):
             raise ParameterError(
-                f"analyzer is {self.analyzer!r}, and words have settings; stop_words, pattern and tokenizer are for "
-                "analyzer='word'; drop them"
+                f"analyzer is {self.analyzer!r}, but stop_words, pattern and tokenizer apply only to analyzer='word'; "
+                "omit them"
             )
 
     def _check_own_ways(self) -> None:
         if self.marks and (self.in_python or self.analyzer not in ("word", "place")):
             raise ParameterError(
-                "marks=True is for words by the usual rule; drop it, or pattern, tokenizer and analyzer"
+                "marks=True works only with the default word tokenizer; omit it, or omit pattern, tokenizer and "
+                "analyzer"
             )
         if self.ends and (self.in_python or self.analyzer != "word" or self.ngrams[0] < 2):
             raise ParameterError(
-                "ends=True is for two or more words by the usual rule; drop it, or pass ngrams=(2, 2) or more"
+                "ends=True works only with n-grams of two or more words and the default word tokenizer; omit it, or "
+                "pass ngrams=(2, 2) or more"
             )
         if self.analyzer == "place" and self.ngrams != (1, 1):
-            raise ParameterError(f"ngrams is {self.ngrams}, and analyzer='place' has tokens of its own; drop ngrams")
+            raise ParameterError(f"ngrams is {self.ngrams}, but analyzer='place' does not use n-grams; omit ngrams")
 
     @property
     def in_python(self) -> bool:
@@ -97,17 +104,18 @@ def _check_pattern(pattern: Any) -> None:
         groups = re.compile(pattern).groups
     except (re.error, TypeError) as error:
         raise ParameterError(
-            f"pattern is {pattern!r}, which is not a regular expression ({error}); pass one as text, such as r'\\w+'"
+            f"pattern is {pattern!r}, which is not a regular expression ({error}); pass a string such as r'\\w+'"
         ) from None
     if groups > 1:
         raise ParameterError(
-            f"pattern is {pattern!r} with {groups} groups; a word is one of them, or all that matches; write (?:…)"
+            f"pattern is {pattern!r} with {groups} capturing groups; expected at most one; use non-capturing groups, "
+            "(?:…)"
         )
 
 
 def _allow(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if value not in allowed:
-        raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
+        raise ParameterError(f"{name} is {value!r}; expected one of {', '.join(map(repr, allowed))}")
 
 
 def normalize_text(text: str, config: TokenizerConfig) -> str:
@@ -136,7 +144,7 @@ def _cut(tokenizer: Callable[[str], Iterable[str]], text: str) -> list[str]:
     words = list(found) if isinstance(found, Iterable) else [None]
     if all(isinstance(word, str) for word in words):
         return words
-    raise InputError(f"tokenizer gave {found!r} for the text {text[:40]!r}; it must give words, each a str")
+    raise InputError(f"tokenizer returned {found!r} for the text {text[:40]!r}; expected a list of str")
 
 
 @lru_cache(maxsize=64)

@@ -46,8 +46,8 @@ class Vocabulary:
         made = cls(_core.Vocabulary.of_buffers(utf8, offsets) if native is None else native)
         if len(made) != len(offsets) - 1 or not _is_utf8(utf8, offsets):
             raise ParameterError(
-                f"of {len(offsets) - 1} tokens the first {len(made)} are different ones; tokens of a vocabulary are "
-                "distinct and valid UTF-8; pass the arrays of a vocabulary"
+                f"{len(offsets) - 1} tokens contain only {len(made)} valid and distinct ones; expected distinct "
+                "tokens in valid UTF-8; pass the arrays of a vocabulary"
             )
         return made
 
@@ -105,7 +105,7 @@ class Buckets:
 
     def __post_init__(self) -> None:
         if not 1 <= self.bits <= 30:
-            raise ParameterError(f"bits is {self.bits}; there can be 2^1 to 2^30 buckets; choose bits from 1 to 30")
+            raise ParameterError(f"bits is {self.bits}; expected an integer from 1 to 30 (2^1 to 2^30 buckets)")
 
     @property
     def native(self) -> int | _core.BucketList:
@@ -172,5 +172,5 @@ def _as_texts(tokens: Iterable[str]) -> _core.Texts:
     texts, odd = _core.Texts.of_list(items)
     if odd >= 0 or texts.missing().any():
         at = odd if odd >= 0 else int(np.argmax(texts.missing()))
-        raise ParameterError(f"token {at} is {items[at]!r}; tokens are texts; pass strings")
+        raise ParameterError(f"token {at} is {items[at]!r}; expected a string")
     return texts

@@ -141,7 +141,7 @@ def _each_once(parts: Iterable[PartialState]) -> list[PartialState]:
         if part.partitions <= seen:
             continue
         if part.partitions & seen:
-            raise RuntimeError(f"partitions {sorted(part.partitions & seen)} are in two different sums")
+            raise RuntimeError(f"partitions {sorted(part.partitions & seen)} were counted twice")
         seen |= part.partitions
         kept.append(part)
     return kept

@@ -41,9 +41,9 @@ def _without_refit(fitted: Fitted, state: State, batch: State) -> Fitted:
     later = fitted.later(float(batch.rows.sum()))
     if later.is_due and not fitted.is_due:
         warn(
-            f"{later.age:.0%} of the rows changed since {what_looks_back(later.bound_spec)} was fitted, and this model "
-            "keeps no training rows to fit it again; it stays as it was; construct it with subsample=100_000, or fit "
-            "again with all rows"
+            f"{later.age:.0%} of the rows changed since {what_looks_back(later.bound_spec)} was fitted, but this "
+            "model keeps no training rows to refit it, so it is unchanged; construct it with subsample=100_000, or "
+            "fit again with all rows"
         )
     return later.among(state.classes)
 
@@ -69,8 +69,8 @@ def forgotten(model: Classifier, batch: State) -> Classifier:
     batch = model.state.in_same_groups(batch)
     if fitted is not None and fitted.refinement is not None and state.sample is None:
         raise ForgetError(
-            "a refined model forgets by fitting its refinement again, and this one keeps no training texts to fit "
-            "it on; nothing was changed; construct it with subsample=100_000, or with refine=False"
+            "forgetting rows requires refitting the refinement, but this model keeps no training texts; the model is "
+            "unchanged; construct it with subsample=100_000, or with refine=False"
         )
     return after_rows(model, state, model.bound_spec, batch, -1.0)
 
@@ -78,7 +78,7 @@ def forgotten(model: Classifier, batch: State) -> Classifier:
 def merged(model: Classifier, other: Classifier) -> Classifier:
     """The model of the rows of both."""
     if type(model.bound_spec.family) is not type(other.bound_spec.family):
-        raise MergeError("only models of one kind can be merged")
+        raise MergeError("only models of the same type can be merged")
     state, names = model.state.merge(other.state), all_names(other.token_names, model.token_names)
     if state.sample is None:
         fitted = model.fitted_without_rows

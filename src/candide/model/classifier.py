@@ -304,8 +304,8 @@ class Classifier:
             return Classifier(bound_spec, self.state, refined, token_names=self.token_names)
         if fitted is not None and fitted.frozen:
             raise ParameterError(
-                "refit would judge training texts by sums that know their labels, by way of the texts without labels; "
-                "fit again, with all texts"
+                "refit is not available for models trained on unlabeled texts: their estimates already depend on the "
+                "labels of the training texts; call fit with all texts"
             )
         anew = Classifier(bound_spec, self.state)
         return Classifier(

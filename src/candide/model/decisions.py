@@ -46,8 +46,8 @@ def _least_probability(abstain: Any) -> float:
         return 0.0
     if isinstance(abstain, bool) or not (isinstance(abstain, Real) and 0.0 <= float(abstain) <= 1.0):
         raise ParameterError(
-            f"abstain is {abstain!r}; without costs it is the least probability of an answer, 0 to 1; pass costs too "
-            "if it is meant as a cost"
+            f"abstain is {abstain!r}; without costs, expected the minimum probability of a prediction, 0 to 1; pass "
+            "costs as well if it is a cost"
         )
     return float(abstain)
 
@@ -56,7 +56,7 @@ def _price(abstain: Any) -> float:
     if abstain is None:
         return np.inf
     if isinstance(abstain, bool) or not isinstance(abstain, Real) or np.isnan(float(abstain)):
-        raise ParameterError(f"abstain is {abstain!r}; with costs it is the cost of not answering, a number")
+        raise ParameterError(f"abstain is {abstain!r}; with costs, expected a number, the cost of abstaining")
     return float(abstain)
 
 
@@ -76,8 +76,8 @@ def read_costs(costs: Any, labels: Array) -> Floats | None:
     if len(odd):
         true, answered = labels[odd[0]].tolist()
         raise ParameterError(
-            f"costs has {table[tuple(odd[0])]} where {true!r} is answered with {answered!r}; a cost must be a finite "
-            "number; use a large one for what must never happen"
+            f"costs has {table[tuple(odd[0])]} for true class {true!r} and prediction {answered!r}; expected a finite "
+            "number; use a large number for predictions that must never occur"
         )
     return table
 
@@ -93,8 +93,8 @@ def _by_label(costs: Any, labels: Array) -> Any:
     if all(axis == list(range(len(known))) for axis in names):
         return costs
     raise ParameterError(
-        f"costs has rows {names[0]} and columns {names[1]} for the classes {known}; name them as the classes, or give "
-        "an array in their order"
+        f"costs has rows {names[0]} and columns {names[1]} for the classes {known}; use the classes as row and column "
+        "names, or pass an array in the order of the classes"
     )
 
 
@@ -102,11 +102,11 @@ def _of_array(costs: Any, n_classes: int) -> Floats:
     try:
         table = np.array(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"costs holds no numbers ({error}); give one row and column per class") from None
+        raise ParameterError(f"costs is not numeric ({error}); pass one row and one column per class") from None
     if table.shape != (n_classes, n_classes):
         raise ParameterError(
-            f"costs has shape {table.shape} for {n_classes} classes; give one row per true class and one column per "
-            "answer, in the order of the classes, or a dict {(true, answered): cost}"
+            f"costs has shape {table.shape} for {n_classes} classes; pass one row per true class and one column per "
+            "predicted class, in the order of the classes, or a dict {(true, predicted): cost}"
         )
     return table
 
@@ -116,12 +116,13 @@ def _of_pairs(costs: Mapping[Any, Any], labels: Array) -> Floats:
     table = 1.0 - np.eye(len(labels))
     for pair, cost in costs.items():
         if not (isinstance(pair, tuple) and len(pair) == 2):
-            raise ParameterError(f"costs has the key {pair!r}; keys are pairs of labels, (true, answered)")
+            raise ParameterError(f"costs has the key {pair!r}; expected pairs of labels, (true, predicted)")
         strange = [label for label in pair if label not in places]
         if strange:
             raise ParameterError(
-                f"costs names {strange[0]!r}, which is not a class ({', '.join(map(repr, list(places)[:5]))}"
-                f"{', …' if len(places) > 5 else ''}); name the classes as they are in y"
+                f"costs has the key {strange[0]!r}, which is not a class "
+                f"({', '.join(map(repr, list(places)[:5]))}{', …' if len(places) > 5 else ''}); use the labels in y "
+                "as keys"
             )
         table[places[pair[0]], places[pair[1]]] = _cost(cost, pair)
     return table
@@ -131,7 +132,7 @@ def _cost(cost: Any, pair: tuple[Any, Any]) -> float:
     try:
         return float(cost)
     except (TypeError, ValueError):
-        raise ParameterError(f"costs of {pair!r} is {cost!r}; it must be a number") from None
+        raise ParameterError(f"costs of {pair!r} is {cost!r}; expected a number") from None
 
 
 def conformal_threshold(
@@ -156,7 +157,7 @@ def conformal_threshold(
     array([0.2, 0.2])
     """
     if not 0.0 < coverage <= 1.0:
-        raise ParameterError(f"coverage is {coverage!r}; it must be a share above 0 and at most 1, such as 0.9")
+        raise ParameterError(f"coverage is {coverage!r}; expected a probability above 0 and at most 1, such as 0.9")
     kept = weight > 0
     copies = np.ones(len(kept)) if multiplicity is None else multiplicity
     own, classes, weight, copies = own_log_probability[kept], classes[kept], weight[kept], copies[kept]
@@ -217,11 +218,13 @@ def read_shares(class_prior: Any, labels: Array) -> Floats:
         return np.full(len(labels), 1 / len(labels))
     if isinstance(class_prior, dict):
         if set(class_prior) != set(labels.tolist()):
-            raise ParameterError(f"class_prior names {list(class_prior)}; it must name each of {labels.tolist()}")
+            raise ParameterError(
+                f"class_prior has the keys {list(class_prior)}; expected the classes {labels.tolist()}"
+            )
         class_prior = [class_prior[label] for label in labels.tolist()]
     try:
         return np.array(list(class_prior), dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(
-            f"class_prior is {class_prior!r}; give one probability per class, a dict by label, or 'uniform'"
+            f"class_prior is {class_prior!r}; expected one probability per class, a dict by label, or 'uniform'"
         ) from None

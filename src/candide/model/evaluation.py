@@ -189,7 +189,7 @@ class Evaluation:
     def _measured(cls, rows: RowScores, labels: Array) -> Evaluation:
         if not len(rows.weight):
             raise InputError(
-                "no row has a weight above 0, so there is nothing to measure; pass rows with a positive weight"
+                "found no rows with a positive weight; expected at least one; pass rows with a positive weight"
             )
         shared = rows.weight, rows.copies, rows.observation()
         accuracy, accuracy_error = mean_and_error(rows.right.astype(np.float64), *shared)
@@ -427,7 +427,7 @@ def blocks_of(classes: Positions, n_blocks: int) -> Array:
     """Return the block of each row: rows of a class in turn, and classes one after the other."""
     if isinstance(n_blocks, bool) or not isinstance(n_blocks, (int, np.integer)) or not 2 <= n_blocks <= len(classes):
         raise ParameterError(
-            f"n_blocks is {n_blocks!r}; expected a whole number from 2 to the number of rows, {len(classes)}"
+            f"n_blocks is {n_blocks!r}; expected an integer from 2 to the number of rows, {len(classes)}"
         )
     block = np.empty(len(classes), dtype=np.int64)
     block[np.argsort(classes, kind="stable")] = np.arange(len(classes)) % n_blocks

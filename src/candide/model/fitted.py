@@ -98,8 +98,8 @@ class Fitted:
         if self.views is not None:
             other = "" if isinstance(self.views, StackedTokenViews) else ", or with stacking=None"
             raise InputError(
-                f"the stacking weights are for {self.classes.labels.tolist()}, and this model keeps no training rows "
-                f"to fit others for {classes.labels.tolist()}; construct it with subsample=100_000{other}"
+                f"the stacking weights are for {self.classes.labels.tolist()}, but this model keeps no training rows "
+                f"to fit new ones for {classes.labels.tolist()}; construct it with subsample=100_000{other}"
             )
         calibration, places = self.calibration, self.classes.positions_in(classes)
         if isinstance(calibration, Scaling) and calibration.bias is not None:
@@ -108,8 +108,8 @@ class Fitted:
             calibration = replace(calibration, bias=bias)
         elif not (calibration is None or isinstance(calibration, Scaling)):
             raise InputError(
-                f"calibrate={self.bound_spec.calibrate!r} has a curve for each of {self.classes.labels.tolist()}, and "
-                f"this model keeps no training rows to fit others for {classes.labels.tolist()}; construct it with "
+                f"calibrate={self.bound_spec.calibrate!r} has a curve for each of {self.classes.labels.tolist()}, but "
+                f"this model keeps no training rows to fit new ones for {classes.labels.tolist()}; construct it with "
                 "subsample=100_000, or with calibrate='platt'"
             )
         return replace(self, classes=classes, calibration=calibration)
@@ -121,9 +121,9 @@ def fit_on_sample(model: Classifier, kernels: Kernels) -> Fitted:
     seen, alpha = seen_rows(bound_spec, state, what_looks_back(bound_spec)), None
     if not len(seen.case_weight) and state.rows.any():
         warn(
-            f"{what_looks_back(bound_spec)} needs training rows, and every one is larger than the limit for those that "
-            f"are kept ({state.sample.budget if state.sample else 0}); nothing was fitted on them, and there is no "
-            "loo_; pass shorter rows, such as parts of a text"
+            f"{what_looks_back(bound_spec)} needs training rows, but each row is larger than the limit for kept rows "
+            f"({state.sample.budget if state.sample else 0}); it was not fitted, and loo_ is not available; pass "
+            "shorter rows, such as parts of a text"
         )
     if bound_spec.alpha == "loo":
         alpha = alphas(bound_spec, state, seen, [np.arange(len(seen.case_weight))], kernels)[0]
@@ -195,8 +195,8 @@ def seen_rows(bound_spec: BoundSpec, state: State, what: str) -> TrainingRows:
     sample = state.sample
     if sample is None:
         raise ParameterError(
-            f"{what} needs training rows, and this model keeps none; construct it with subsample=100_000 "
-            "(merged models: all of them) and fit again"
+            f"{what} needs training rows, but this model keeps none; construct it with subsample=100_000 (for merged "
+            "models: all of them) and fit again"
         )
     data = bound_spec.family.restored(sample.data, state.statistics)
     places, weight, multiplicity = sample.observations
@@ -224,7 +224,7 @@ def _order(family: Family, batch: Batch) -> Array | None:
 
 def held_out(bound_spec: BoundSpec, state: State, statistics: TableStatistics, kernels: Kernels) -> list[HeldOut]:
     """Return the sample in folds of whole groups, each with the statistics of all other rows; empty without groups."""
-    seen = seen_rows(bound_spec, state, "a choice of families by groups")
+    seen = seen_rows(bound_spec, state, "selecting families by groups")
     if seen.blocks is None:
         return []
     from ..families.table import HeldOut

@@ -31,8 +31,8 @@ class NoLabels(InputError):
 
     def __init__(self, n_rows: int) -> None:
         super().__init__(
-            f"Input y contains NaN or None: {n_rows} rows, and none of them has a label; found no labeled rows, "
-            "expected at least one; check y"
+            f"Input y contains NaN or None: none of the {n_rows} rows has a label; expected at least one labeled row; "
+            "check y"
         )
         self.n_rows = n_rows
 
@@ -67,7 +67,7 @@ class LabelFilter:
         if n_rows != len(missing):
             raise InputError(
                 f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has "
-                f"{len(missing)}; give each row one label"
+                f"{len(missing)}; pass one label per row"
             )
         if n_missing == len(missing) and choice != "error":
             raise NoLabels(n_missing)
@@ -83,13 +83,13 @@ class LabelFilter:
         where = "" if first is None else f" (first at row {first})"
         if choice == "error":
             raise InputError(
-                f"Input y contains NaN or None: {n_rows} rows have no label{where}, and unlabeled='error' refuses "
-                "them; drop the rows without one, or pass unlabeled='drop'"
+                f"Input y contains NaN or None: {n_rows} rows have no label{where}, and unlabeled='error' does not "
+                "allow that; drop the rows without a label, or pass unlabeled='drop'"
             )
         if self.learning and choice != "drop":
             raise InputError(
-                f"{n_rows} texts have no label{where}, and unlabeled={choice!r} learns from such texts only in fit, "
-                "with all texts in memory; pass lists to fit, or unlabeled='drop'"
+                f"{n_rows} texts have no label{where}, but unlabeled={choice!r} uses unlabeled texts only in fit, "
+                "with all texts in memory; pass lists to fit, or pass unlabeled='drop'"
             )
         self.n_unlabeled += n_rows
 
@@ -145,6 +145,6 @@ def check_declared(declared: Index, n_given: int, known: Index) -> None:
     """Raise an error if declared classes are not those that a model has."""
     if declared != known or len(declared) != n_given:
         raise ParameterError(
-            f"classes={declared.labels!r} is not the same as on last call to partial_fit, which knew "
-            f"{known.labels!r}; leave classes out to let new ones join"
+            f"classes={declared.labels!r} is not the same as on last call to partial_fit, which had {known.labels!r}; "
+            "omit classes to add new ones"
         )

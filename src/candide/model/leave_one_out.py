@@ -143,32 +143,37 @@ def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
     """Which fold each row is in: one per group, or ``n_folds`` stretches of rows."""
     if groups is not None:
         if n_folds is not None:
-            raise ParameterError(f"n_folds is {n_folds!r}, but each of the groups is a fold; leave one of them out")
+            raise ParameterError(f"n_folds is {n_folds!r}, but with groups every group is a fold; omit one of them")
         return _positions_of(groups, n_rows)
     if n_rows < 2:
-        raise ParameterError(f"there are {n_rows} rows, and a fold is scored by the other rows; pass at least 2 rows")
+        raise ParameterError(
+            f"found {n_rows} rows; expected at least 2, because each fold is scored by a model of "
+            "the others; pass more rows"
+        )
     count = min(5, n_rows) if n_folds is None else n_folds
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 2 <= count <= n_rows:
-        raise ParameterError(f"n_folds is {n_folds!r}; expected a whole number from 2 to the number of rows, {n_rows}")
+        raise ParameterError(f"n_folds is {n_folds!r}; expected an integer from 2 to the number of rows, {n_rows}")
     return np.arange(n_rows) * int(count) // n_rows
 
 
 def _positions_of(groups: Any, n_rows: int) -> Array:
     labels = np.asarray(groups)
     if labels.shape != (n_rows,):
-        raise ParameterError(f"groups has shape {labels.shape} for {n_rows} rows; give one group per row")
+        raise ParameterError(f"groups has shape {labels.shape} for {n_rows} rows; pass one group per row")
     try:
         return np.asarray(np.unique(labels, return_inverse=True)[1])
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in labels.tolist()}))
         raise ParameterError(
-            f"groups holds values that have no order among them ({kinds}); give all rows labels of one kind"
+            f"groups contains values of different types ({kinds}), which cannot be sorted; pass values of one type"
         ) from None
 
 
 def check_prior(prior: Any) -> PriorWhileOut:
     """What becomes of the class prior while rows are out, checked."""
     if prior not in ("removed", "fixed"):
-        raise ParameterError(f"class_prior is {prior!r}; while a row is out it is 'removed' from the prior or 'fixed'")
+        raise ParameterError(
+            f"class_prior is {prior!r}; expected 'removed' (the left-out row does not count in the prior) or 'fixed'"
+        )
     checked: PriorWhileOut = prior
     return checked

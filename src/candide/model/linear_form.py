@@ -164,18 +164,21 @@ def not_linear(why: str, remedy: str) -> ParameterError:
 # Why a kind of term is not linear, and what to do.
 _NOT_LINEAR: dict[type[Term], tuple[str, str]] = {
     LogQuadratic: (
-        "estimate='predictive' gives every column a Student's t, the logarithm of 1 + a square",
+        "estimate='predictive' models every column by a Student's t distribution, whose log density is not quadratic",
         "choose estimate='mle', 'mean' or 'map', with variance='shared'",
     ),
     RowTotal: (
-        "tokens are drawn from shares that differ from row to row: each counts for less than the one before",
-        "choose estimate='mean' (TextNB: model='multinomial')",
+        "the token probabilities of a Pólya model vary between rows, so that repeated tokens count less and less",
+        "choose estimate='mean' (TextNB: family='multinomial')",
     ),
     LogGamma: (
-        "estimate='predictive' makes every count a negative binomial, whose logarithm bends with the count",
+        (
+            "estimate='predictive' models every count by a negative binomial, whose log probability is not linear in "
+            "the count"
+        ),
         "choose estimate='mean'",
     ),
-    JointNormal: ("a full covariance has products of columns in it", "take GaussianNB(variance='shared')"),
+    JointNormal: ("a full covariance includes products of columns", "use GaussianNB(variance='shared')"),
 }
 
 
@@ -187,7 +190,7 @@ def linear_scores(likelihood: Any, *, squares: bool) -> LinearScores:
     if isinstance(likelihood, TableLikelihood):
         raise not_linear(
             "NaiveBayes models each column by its own family, such as bins or kernels",
-            "train the model of one family, such as CategoricalNB, or GaussianNB(variance='shared')",
+            "train a model with a single family, such as CategoricalNB, or GaussianNB(variance='shared')",
         )
     if isinstance(likelihood, TextLikelihood):
         made = linear_scores(likelihood.inner, squares=squares)
@@ -228,8 +231,8 @@ def _quadratic(term: Quadratic, *, is_limit: bool, squares: bool) -> LinearScore
         return LinearScores(CellsAndSquares(), LinearTerm(table, at_zero.sum(axis=1)))
     if np.ptp(spread, axis=0).any() or np.ptp(constant, axis=0).any():
         raise not_linear(
-            "the classes have variances of their own, which makes the log-odds quadratic",
-            "give them one with variance='shared', or call as_linear(squares=True), which is linear in x and x²",
+            "each class has its own variance, which makes the log-odds quadratic",
+            "choose variance='shared', or call as_linear(squares=True), which is linear in x and x²",
         )
     # Measured from the mean of the classes' means: what all classes share is left out, which would cost digits.
     middle = center.mean(axis=0)
@@ -368,7 +371,7 @@ class LinearForm:
     def __repr__(self) -> str:
         size = f"{len(self.classes)} classes, {len(self.inputs)} inputs"
         if len(self.classes) > _SHOWN_CLASSES:
-            return f"{size}; table() has their weights"
+            return f"{size}; see table() for their weights"
         rows = np.hstack([self.bias[:, None], self.weights[:, :_SHOWN_INPUTS]])
         shown = Table({"": np.append("(bias)", self.inputs[:_SHOWN_INPUTS])})
         shown |= {str(label): row for label, row in zip(self.classes.tolist(), rows, strict=True)}
@@ -383,9 +386,7 @@ class LinearForm:
         if of is None and against is None and len(known) == 2:
             return 1, 0
         if of not in known or against not in known or of == against:
-            raise ParameterError(
-                f"log-odds compare two classes, and of={of!r}, against={against!r} are not two of {known}; name two"
-            )
+            raise ParameterError(f"of is {of!r} and against is {against!r}; expected two different classes of {known}")
         return known.index(of), known.index(against)
 
 
@@ -406,7 +407,7 @@ def linear_form(
     if model.bound_spec.order is not None:
         raise not_linear(
             "its scores are stacked views, which are not linear in the columns",
-            "train a model of one family, such as CategoricalNB or TextNB('multinomial')",
+            "train a model with a single family, such as CategoricalNB or TextNB('multinomial')",
         )
     parts = linear_scores(model.likelihood, squares=squares).plus(model.scorer.offset)
     calibration = None if model.fitted is None else model.fitted.calibration
@@ -420,10 +421,13 @@ def _calibrated(parts: LinearScores, calibration: Any, method: str) -> LinearSco
     """Scores divided by one temperature, and shifted, are linear still."""
     if not isinstance(calibration, Scaling):
         raise not_linear(
-            f"calibrate={method!r} transforms its scores nonlinearly", "take calibrate='temperature', 'platt' or None"
+            f"calibrate={method!r} transforms its scores nonlinearly",
+            ("choose calibrate='temperature', 'platt' or None"),
         )
     if calibration.growth or calibration.bend:
-        how = "grows with the length of a row" if calibration.growth else "shortens large differences of scores"
-        raise not_linear(f"the temperature of calibrate={method!r} {how}", "take calibrate=None")
+        how = (
+            "increases with the length of a row" if calibration.growth else ("shrinks large differences between scores")
+        )
+        raise not_linear(f"the temperature of calibrate={method!r} {how}", "choose calibrate=None")
     scaled = parts.times(1.0 / float(calibration.temperature(None)[0]))
     return scaled if calibration.bias is None else scaled.plus(calibration.bias)

@@ -44,8 +44,8 @@ def bayes_factors(model: Classifier, column_names: Array) -> Table:
     apart = family.log_marginal_likelihood(statistics)
     if _differs_by_class(family.prior):
         raise ParameterError(
-            "a Bayes factor compares classes under one prior, and this model has a prior for each class; give one for "
-            "all classes"
+            "a Bayes factor requires the same prior for all classes, but this model has a prior for each class; pass "
+            "one prior for all classes"
         )
     alone = family.log_marginal_likelihood(statistics.together())
     columns = {
@@ -65,7 +65,7 @@ def class_place(labels: Array, label: Any) -> int:
     """Where a class is among those of a model."""
     known = labels.tolist()
     if label not in known:
-        raise ParameterError(f"{label!r} is not a class of this model, which has {known}")
+        raise ParameterError(f"{label!r} is not a class of this model; expected one of {known}")
     return int(known.index(label))
 
 

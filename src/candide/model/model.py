@@ -96,7 +96,9 @@ class Model:
     def merge(self, other: Model) -> Model:
         """Return the model of the rows of both."""
         if self.spec.name != other.spec.name:
-            raise MergeError(f"a {self.spec.name} cannot absorb a {other.spec.name}; merge models of one kind")
+            raise MergeError(
+                f"a {other.spec.name} cannot be merged into a {self.spec.name}; merge models of the same type"
+            )
         self.spec.check_mergeable((self.schema, other.schema), (self.classifier, other.classifier))
         merged = self._finished(self.classifier.merge(other.classifier))
         return replace(merged, forgot_rows=self.forgot_rows or other.forgot_rows)
@@ -117,8 +119,8 @@ class Model:
         classifier = self.classifier
         if not classifier.bound_spec.prior_in_score and classifier.bound_spec.calibrate is None:
             raise ParameterError(
-                f"the scores of {self.spec.name} hold no class prior that could be changed; make them "
-                "probabilities with calibrate='temperature' (or 'platt') first"
+                f"the scores of {self.spec.name} do not include a class prior that could be changed; convert them to "
+                "probabilities with calibrate='temperature' or 'platt' first"
             )
         return self._changed(classifier.with_class_prior(read_shares(class_prior, self.classes)))
 
@@ -158,8 +160,8 @@ class Model:
         places = classes.positions_in(known)
         if (places < 0).any():
             raise InputError(
-                f"class {classes.labels[places < 0].tolist()[0]!r} in y is unknown to the model, which knows "
-                f"{known.labels.tolist()}; drop its rows, or learn it with partial_fit"
+                f"class {classes.labels[places < 0].tolist()[0]!r} in y is unknown to the model; expected one of "
+                f"{known.labels.tolist()}; drop its rows, or add it with partial_fit"
             )
         weight = read_weights(sample_weight, data.n_rows)
         return Batch(data, places[positions].astype(np.int32), weight, len(known))
@@ -195,7 +197,7 @@ class Model:
         label = roles.label if roles and roles.label else "y"
         declared = getattr(self.spec, "schema", None) or {}
         given = {name for name, *_ in columns}
-        decided = "declared" if any(name not in given for name in declared) else "the labels of training"
+        decided = "declared" if any(name not in given for name in declared) else "the labels in training"
         columns.append((label, label_kind(labels) or type(labels[0]).__name__, "label", decided))
         if roles and roles.weight:
             columns.append((roles.weight, "number", "weight", "weights are numbers"))
@@ -260,17 +262,17 @@ class Model:
         without a fifth of the rows, and scored on it.
         """
         if self.spec.compute_loo is False:
-            raise AttributeError(f"{self.spec.name} was constructed with compute_loo=False; it has no loo_")
+            raise AttributeError(f"{self.spec.name} was constructed with compute_loo=False, so loo_ is not available")
         classifier = self.classifier
         if not classifier.can_report and classifier.state.sample is not None:
             raise AttributeError(
-                "loo_ needs training rows, and each is larger than the limit for those that are kept "
+                "loo_ needs training rows, but each row is larger than the limit for kept rows "
                 f"({classifier.state.sample.budget}); fit again with shorter rows"
             )
         if not classifier.can_report:
             raise AttributeError(
-                "loo_ needs training rows, and this model keeps none that represent all it has learned; construct it "
-                "with compute_loo=True and fit again"
+                "loo_ needs training rows, but this model does not keep a sample of all rows it was trained on; "
+                "construct it with compute_loo=True and fit again"
             )
         return classifier.report
 
@@ -314,7 +316,7 @@ class Model:
         if abstain is None:
             return np.asarray(self.classes[chosen])
         if unsure in self.classes.tolist():
-            raise ParameterError(f"{unsure!r} is a class of this model; pass another word as unsure")
+            raise ParameterError(f"unsure is {unsure!r}, which is a class of this model; pass a different string")
         answers = np.empty(len(self.classes) + 1, dtype=object)
         answers[:-1], answers[-1] = self.classes, unsure
         return np.asarray(answers[chosen])

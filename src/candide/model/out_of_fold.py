@@ -60,7 +60,7 @@ def _plain_left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> 
 
 def _score_out_of_fold(model: Classifier, kernels: Kernels) -> OutOfFoldScores:
     bound_spec, state = model.bound_spec, model.state
-    seen = seen_rows(bound_spec, state, "scoring rows left out (loo_, predict_set)")
+    seen = seen_rows(bound_spec, state, "leave-one-out scoring (loo_, predict_set)")
     fitted = model.fitted
     if fitted is not None and fitted.views is not None:
         return _stacked_out_of_fold(model, fitted.views, seen, kernels)
@@ -248,8 +248,8 @@ def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior
     fitted = model.fitted
     if fitted is not None and fitted.refinement is not None:
         raise ParameterError(
-            "refine=True fits a regression on all training texts at once, and leaving one out has no closed form; "
-            "use cross_val_log_proba, which fits it again for each fold, or loo_"
+            "leave-one-out has no closed form for refine=True, which fits a regression on all training texts; use "
+            "cross_val_log_proba, which refits it for each fold, or loo_"
         )
     if (
         fitted is not None

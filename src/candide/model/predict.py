@@ -39,7 +39,7 @@ def score(model: Model, source: Source) -> float:
     """Return the share of rows that are predicted right."""
     right, total = np.sum([*_results(CountCorrect(model), source), (0.0, 0.0)], axis=0)
     if not total:
-        raise InputError("the source has no rows with a label and a weight; expected at least one")
+        raise InputError("found no rows with a label and a positive weight; expected at least one; check the source")
     return float(right / total)
 
 

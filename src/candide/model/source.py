@@ -56,12 +56,11 @@ class RequestedRoles:
             _check_name("columns=", name, names)
         if self.text is not None and self.columns is not None:
             raise ParameterError(
-                "text= and columns= are both given; text= is for one column of texts; pass one of them"
+                "text= and columns= are both given, but text= selects a single text column; omit one of them"
             )
         if self.label is not None and self.label in (self.text, self.weight, *(self.columns or ())):
             raise ParameterError(
-                f"label={self.label!r} is also asked for as a column to learn from or as the weight; a label is one "
-                "thing; name another column"
+                f"label={self.label!r} is also given as a training column or as the weight; choose a different column"
             )
 
 
@@ -69,7 +68,9 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
     if name is None or name in names:
         return
     hint = did_you_mean(name, names, "pass one of these")
-    raise InputError(f"{role} names a column {name!r}, but the columns are {', '.join(map(repr, names))}; {hint}")
+    raise InputError(
+        f"{role} refers to {name!r}, but the source has no such column; it has {', '.join(map(repr, names))}; {hint}"
+    )
 
 
 def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
@@ -173,8 +174,8 @@ def roles_to_learn(spec: Spec, source: Source) -> Roles | None:
     text = roles.text or (roles.columns[0] if len(roles.columns) == 1 else None)
     if text is None:
         raise InputError(
-            f"{spec.name} learns from one column of texts, and the source has {', '.join(map(str, roles.columns))}; "
-            "name the column of texts with text=…, or use NaiveBayes"
+            f"{spec.name} needs a single text column, but the source has {', '.join(map(str, roles.columns))}; choose "
+            "the text column with text=…, or use NaiveBayes"
         )
     return roles._replace(text=text, columns=(text,))
 
@@ -235,8 +236,8 @@ def _table_columns(spec: Spec, schema: Schema, names: list[str], others: set[str
     found = tuple(name for name in known if name in names)
     if not found:
         raise InputError(
-            f"the model was trained on the columns {', '.join(known)}, and the source has none of them, but "
-            f"{', '.join(names)}; pass a source with these columns"
+            f"the model was trained on the columns {', '.join(known)}, but the source has only {', '.join(names)}; "
+            "pass a source with the training columns"
         )
     check_columns(list(known), names, getattr(spec, "absent", None), others)
     return found
@@ -253,8 +254,8 @@ def _text_column(wanted: str | None, trained: str | None, names: list[str], labe
 
 def no_column(name: str | None, role: str, trained: str | None, names: list[str]) -> InputError:
     """Return the error for a column that a source should have: the one of training, or another that was named."""
-    why = ", which the model was trained with" if name == trained else ""
-    advice = f"name the column of {role}s with {role}= (--{role} in a terminal)"
+    why = ", which the model was trained on" if name == trained else ""
+    advice = f"choose the {role} column with {role}= (--{role} on the command line)"
     meant = None if name is None else similar_name(name, names)
     hint = "" if meant is None else f"did you mean {meant!r}? "
-    return InputError(f"the source has no column {name!r} of {role}s{why}; it has {', '.join(names)}; {hint}{advice}")
+    return InputError(f"the source has no {role} column {name!r}{why}; it has {', '.join(names)}; {hint}{advice}")

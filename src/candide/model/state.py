@@ -85,7 +85,8 @@ class State:
         if unknown.any():
             unknown_value = other.classes.labels[unknown].tolist()[0]
             raise ForgetError(
-                f"these rows were never learned: class {unknown_value!r} is unknown to the model; nothing was changed"
+                f"these rows were not in the training data: class {unknown_value!r} is unknown to the model; the "
+                "model is unchanged"
             )
         gone = self.in_same_groups(other)
         left = self.statistics.forget(gone.statistics)
@@ -102,7 +103,9 @@ class State:
     def discount(self, factor: float) -> State:
         """All weights multiplied by ``factor`` between 0 and 1."""
         if not 0 <= factor <= 1:
-            raise ParameterError(f"factor is {factor!r}; a discount multiplies all weights by a number from 0 to 1")
+            raise ParameterError(
+                f"factor is {factor!r}; expected a number from 0 to 1, by which all weights are multiplied"
+            )
         sample = None if self.sample is None else self.sample.discount(factor)
         return replace(self, statistics=self.statistics.discount(factor), sample=sample)
 
@@ -126,7 +129,8 @@ class State:
             return self
         if not keep.any():
             raise ForgetError(
-                "forgetting these rows would leave a model without any class; nothing was changed; make a new one"
+                "forgetting these rows would leave the model without classes; the model is unchanged; create a new "
+                "model instead"
             )
         positions = np.where(keep, np.cumsum(keep) - 1, -1)
         moved = self._moved(positions, int(keep.sum()))
@@ -137,7 +141,7 @@ def join(a: Index, b: Index) -> Index:
     """Both sets of classes; texts and numbers together would have no order a user could rely on."""
     one, other = a.labels.tolist()[0], b.labels.tolist()[0]
     if label_type(one) != label_type(other):
-        raise InputError(f"labels of different types: {one!r} and {other!r}; give all labels of a model the same type")
+        raise InputError(f"the labels have different types: {one!r} and {other!r}; convert all labels to the same type")
     return a.union(b)
 
 
@@ -146,5 +150,5 @@ def _no_unseen_categories(classes: Index, declared: Index) -> None:
     if strange.any():
         raise InputError(
             f"The target label(s) {classes.labels[strange]} in y do not exist in the initial classes "
-            f"{declared.labels}; leave classes out of partial_fit to let new ones join"
+            f"{declared.labels}; omit classes in partial_fit to add new ones"
         )

@@ -158,8 +158,8 @@ class Training:
             del part
         if not self.n_rows and source.names is not None:
             raise InputError(
-                f"the source has the columns {', '.join(source.names)} and no rows; expected at least one labeled row; "
-                "check the source"
+                f"the source has the columns {', '.join(source.names)}, but no rows; expected at least one labeled "
+                "row; check the source"
             )
         if self.n_unlabeled:
             monitor.unlabeled(self.n_unlabeled)
@@ -191,7 +191,9 @@ class Training:
         if self._accumulator.main is None:
             if self.n_unlabeled:
                 raise NoLabels(self.n_unlabeled)
-            raise InputError("found no rows with a label and a weight; expected at least one")
+            raise InputError(
+                "found no rows with a label and a positive weight; expected at least one; check the source"
+            )
         return self._accumulator.total()
 
     def model(self) -> Model:

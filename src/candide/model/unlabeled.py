@@ -71,7 +71,9 @@ def train_semi_supervised(spec: Spec, rows: Chunk, missing: Array) -> Model:
     _, data = spec.open(rows.X)
     weight = read_weights(rows.weight, len(missing))
     if data.n_rows != len(missing):
-        raise InputError(f"there are {data.n_rows} texts and {len(missing)} labels; give each text one, or None")
+        raise InputError(
+            f"found {data.n_rows} texts and {len(missing)} labels; pass one label per text, or None for unlabeled texts"
+        )
     labeled, others = np.flatnonzero(~missing), np.flatnonzero(missing)
     labels = as_array(rows.y, "y")[labeled]
     own, rest = (None if weight is None else weight[places] for places in (labeled, others))

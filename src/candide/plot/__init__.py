@@ -18,7 +18,7 @@ try:
     import_module("matplotlib")
 except ModuleNotFoundError as error:
     raise MissingPackage(
-        "candide.plot draws with matplotlib, which is not installed; install it with pip install 'candide[plot]'"
+        "candide.plot requires matplotlib, which is not installed; install it with pip install 'candide[plot]'"
     ) from error
 
 from .concepts import bayes_theorem, independence, smoothing

@@ -25,9 +25,7 @@ from . import style
 def check_fitted(model: Any, picture: str, kind: type[BaseNB] = BaseNB) -> Any:
     """Check that a model is a fitted estimator of candide, of this kind, and return it."""
     if not isinstance(model, kind):
-        raise ParameterError(
-            f"{picture} shows a fitted {_kind_name(kind)}, and this is a {type(model).__name__}; pass one"
-        )
+        raise ParameterError(f"{picture} requires a fitted {_kind_name(kind)}, got a {type(model).__name__}")
     model._fitted()
     return model
 
@@ -49,7 +47,7 @@ def class_pair(model: BaseNB, of: Any, against: Any) -> tuple[int, int | None]:
     labels = model.classes_.tolist()
     if len(labels) < 2:
         raise ParameterError(
-            f"this plot compares classes, and the model has only {labels[0]!r}; fit it on at least two"
+            f"this plot compares classes, but the model has only {labels[0]!r}; fit it on at least two classes"
         )
     if of is None and len(labels) > 2:
         order = np.argsort(-model._fitted().class_count, kind="stable").tolist()
@@ -57,7 +55,7 @@ def class_pair(model: BaseNB, of: Any, against: Any) -> tuple[int, int | None]:
     elif of is None:
         of = labels[0] if against == labels[1] else labels[1]
     if of == against:
-        raise ParameterError(f"{of!r} is given as both classes; name another to compare it with, or leave against out")
+        raise ParameterError(f"of and against are both {of!r}; pass two different classes, or omit against")
     first = class_position(model, of)
     if against is None:
         return first, 1 - first if len(labels) == 2 else None
@@ -93,7 +91,7 @@ def _no_evaluation(model: BaseNB) -> Evaluation:
 
 def describe_rows(X: Any) -> str:
     """Return the name of the rows that a plot was made from."""
-    return "training rows, each left out" if X is None else "rows given"
+    return "training rows, leave-one-out" if X is None else "rows given"
 
 
 # Values shown of a number column; standard deviations around the means where the numbers seen are not known.
@@ -125,7 +123,7 @@ def column_position(model: BaseNB, column: Any) -> int:
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(names):
         return int(column)
     shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
-    raise ParameterError(f"{column!r} is not a column of this model, which has {shown}; name one of these")
+    raise ParameterError(f"{column!r} is not a column of this model; expected one of {shown}")
 
 
 def informative_columns(model: BaseNB, positions: Sequence[int], n: int) -> list[int]:
@@ -146,7 +144,7 @@ def column_scale(model: BaseNB, place: int) -> Scale | None:
     """Return the values of a column to show; None for texts and for columns without values."""
     name = str(model._fitted().column_names()[place])
     if isinstance(model, TextNB):
-        raise ParameterError("a TextNB has tokens, no columns; see word_shift and token_scatter")
+        raise ParameterError("a TextNB has tokens instead of columns; use word_shift or token_scatter")
     if isinstance(model, NaiveBayes):
         return _table_scale(model._fitted().classifier.state.statistics, place, name)
     if isinstance(model, CategoricalNB):

@@ -86,17 +86,19 @@ def _finish(ax: Axes, evidence: str) -> None:
 def _checked(prior: Mapping[Any, float], likelihood: Mapping[Any, float]) -> tuple[Floats, Floats]:
     if set(prior) != set(likelihood) or len(prior) < 2:
         raise ParameterError(
-            f"prior names {list(prior)} and likelihood {list(likelihood)}; both must name the same two or more classes"
+            f"prior names {list(prior)} and likelihood {list(likelihood)}; expected the same classes in both, at "
+            "least two"
         )
     width, height = (np.array([float(part[label]) for label in prior]) for part in (prior, likelihood))
     if not ((width >= 0).all() and width.sum() > 0 and ((height >= 0) & (height <= 1)).all()):
         raise ParameterError(
-            f"prior is {dict(prior)} and likelihood {dict(likelihood)}; a prior is at least 0, and p(evidence | class) "
+            f"prior is {dict(prior)} and likelihood {dict(likelihood)}; expected non-negative priors, and likelihoods "
             "from 0 to 1"
         )
     if not (width * height).any():
         raise ParameterError(
-            "the evidence is impossible in every class, and 0/0 is no posterior; smooth the likelihood"
+            "the likelihood is 0 for every class with a positive prior, so the posterior is undefined; smooth the "
+            "likelihood"
         )
     return width / width.sum(), height
 
@@ -201,16 +203,18 @@ def _heights(cells: Floats) -> Floats:
 def _read(a: Any, b: Any, given: Any, names: tuple[str, str, str]) -> tuple[CodedValues, CodedValues, CodedValues]:
     columns = [np.asarray(part, dtype=object).ravel() for part in (a, b, given)]
     if len({len(column) for column in columns}) > 1:
-        raise InputError(f"a, b and given have {[len(column) for column in columns]} rows; give as many of each")
+        raise InputError(
+            f"a, b and given have {[len(column) for column in columns]} rows; expected the same number of rows"
+        )
     known = ~np.any([missing_cells(column) for column in columns], axis=0)
     if not known.any():
-        raise InputError("no row has all three values, so there is nothing to draw; pass rows without missing values")
+        raise InputError("found no rows without missing values; expected at least one")
     first, second, classes = (_code_values(column[known]) for column in columns)
     for coded, name in ((first, names[0]), (second, names[1])):
         if len(coded.labels) > _MAX_VALUES:
             raise InputError(
-                f"{name!r} has {len(coded.labels)} different values, and tiles show at most {_MAX_VALUES}; join rare "
-                "ones, or cut numbers with numpy.digitize"
+                f"{name!r} has {len(coded.labels)} distinct values; expected at most {_MAX_VALUES}; merge rare "
+                "values, or bin numbers with numpy.digitize"
             )
     return first, second, classes
 
@@ -269,7 +273,9 @@ def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax
     values, count = _read_counts(counts)
     at = np.logspace(-2, 3, 121) if alphas is None else np.sort(np.asarray(alphas, dtype=np.float64))
     if not (len(at) and at[0] > 0):
-        raise ParameterError("alphas are drawn on a logarithmic scale, so they must be above 0; leave 0 out")
+        raise ParameterError(
+            "alphas contains a value that is not positive; the axis is logarithmic; expected positive numbers"
+        )
     shown = _first_of_each(count)
     share = np.array([Dirichlet(a).posterior(count).mean()[shown] for a in at])  # (alphas, curves)
     ax = style.one_axes(ax, 6.8, 4.0)
@@ -277,7 +283,7 @@ def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax
         _curve(
             ax, i, at, share[:, i], _curve_name(values, count, place), float(count[place] / max(count.sum(), 1e-300))
         )
-    ax.axhline(1 / len(count), color=style.GREY, lw=1, ls=":", label=f"even share, 1/{len(count):,}")
+    ax.axhline(1 / len(count), color=style.GREY, lw=1, ls=":", label=f"uniform share, 1/{len(count):,}")
     if alpha is not None:
         ax.axvline(alpha, color=style.GREY, lw=1, label=f"α = {alpha:g}")
     ax.set(xscale="log", yscale="log", xlabel="pseudo-count α of every value", ylabel="smoothed share of the class")
@@ -299,7 +305,7 @@ def _read_counts(counts: Any) -> tuple[Array, Floats]:
     values, count = np.empty(len(pairs), dtype=object), np.array([number for _, number in pairs], dtype=np.float64)
     values[:] = [value for value, _ in pairs]
     if len(pairs) < 2 or not np.isfinite(count).all() or (count < 0).any():
-        raise ParameterError(f"counts is {counts!r:.80}; give at least two values, each with a count of 0 or more")
+        raise ParameterError(f"counts is {counts!r:.80}; expected at least two values, each with a non-negative count")
     return values, count
 
 

@@ -61,7 +61,7 @@ def decision_regions(models: Any, X: Any, y: Any, *, columns: Any = None, axes: 
     points, names, plane = _points(X, first, columns)
     labels, places = np.unique(label_array(y), return_inverse=True)
     if len(places) != len(points):
-        raise InputError(f"X has {len(points)} rows and y has {len(places)} labels; expected as many labels as rows")
+        raise InputError(f"X has {len(points)} rows and y has {len(places)} labels; pass one label per row")
     x, up = (_steps(points[:, j]) for j in (0, 1))
     grid = np.column_stack([part.ravel() for part in np.meshgrid(x, up)])
     drawn = style.panels(
@@ -97,7 +97,7 @@ def _points(X: Any, model: BaseNB, columns: Any) -> tuple[Floats, list[str], tup
         chosen = numeric[:2]
     if len(chosen) != 2 or any(j not in numeric for j in chosen):
         found = ", ".join(f"{name!r} ({kind})" for name, kind in zip(table.names, table.kinds, strict=True))
-        raise InputError(f"decision regions need two number columns, and X has {found:.400}; pass two number columns")
+        raise InputError(f"decision regions need two number columns, but X has {found:.400}; pass two number columns")
     points = np.column_stack([np.asarray(table.columns[j].values, dtype=np.float64) for j in chosen])
     names = [f"column {name}" if isinstance(name, int) else str(name) for name in (table.names[j] for j in chosen)]
     return points, names, None if table.n_columns == 2 else (chosen[0], chosen[1])

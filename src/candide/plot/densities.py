@@ -65,7 +65,7 @@ def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ..
     own, scale = _own_family(model, place), column_scale(model, place)
     name = str(model._fitted().column_names()[place])
     if scale is None:
-        raise InputError(f"column {name!r} has no value that could be shown: nothing was observed, or it holds texts")
+        raise InputError(f"column {name!r} has no values to show: it contains only missing values or texts")
     parts = _seen_parts(model, place, X, y)
     if own in _DISCRETE or scale.labels is not None:
         return _value_curves(model, scale, own, parts)
@@ -76,7 +76,7 @@ def curves_of(model: BaseNB, place: int, X: Any, y: Any, families: tuple[str, ..
         points = cells.low[atoms_of(cells)]
     rest = None if cells is None else _without(cells, points)
     at = _extend(_numbers(scale, rest), points)
-    titled = f"{own} (the model's)"
+    titled = f"{own} (chosen by the model)"
     by_family = {titled: _average(at, lambda x: _mask_point_masses(mine, x, _own(model, place, x)))}
     masses = {titled: mine.point_masses()[2]} if isinstance(mine, CodedColumn) and len(_points(mine)) else {}
     if parts is not None:
@@ -125,17 +125,17 @@ def _own_family(model: BaseNB, place: int) -> str:
         family: Any = model._fitted().classifier.family
         choice = family.choices[place]
         if choice.model is None:
-            reason = choice.note if choice.text is None else "it holds texts (see word_shift for those of a TextNB)"
+            reason = choice.note if choice.text is None else "it contains texts (for a TextNB, use word_shift)"
             raise InputError(
-                f"column {family.names[place]!r} has no density of its own: {reason}; show another, or name a family "
-                "for it in columns="
+                f"column {family.names[place]!r} has no density of its own: {reason}; choose another column, or set "
+                "its family in columns="
             )
         return str(choice.model.family)
     own = next((family for kind, family in _FAMILIES.items() if isinstance(model, kind)), None)
     if own is None:
         raise ParameterError(
-            f"the columns of a {type(model).__name__} share their probability, so that none has a density of its own; "
-            "see nomogram, or PoissonNB for counts"
+            f"the columns of a {type(model).__name__} have no densities of their own, because they share one "
+            "distribution; use nomogram, or PoissonNB for counts"
         )
     return own
 
@@ -172,9 +172,7 @@ def _seen_parts(model: BaseNB, place: int, X: Any, y: Any) -> dict[str, Any] | N
     if X is None and not model._fitted().has_training_rows:
         return None
     if X is None:
-        seen = seen_rows(
-            model._fitted().classifier.bound_spec, model._fitted().classifier.state, "a picture of the data"
-        )
+        seen = seen_rows(model._fitted().classifier.bound_spec, model._fitted().classifier.state, "showing the data")
         batch = seen.batch._replace(weight=seen.case_weight)
     else:
         batch = model._fitted().batch(X, y, None)
@@ -224,7 +222,7 @@ def _value_curves(model: BaseNB, scale: Scale, own: str, parts: dict[str, Any] |
     names[:] = [scale.written(float(cell)) for cell in scale.cells] if scale.labels is None else scale.labels
     said = _own(model, scale.place, scale.cells)
     seen = None if parts is None else _shares(model, scale, parts)
-    return Curves(scale, names, {f"{own} (the model's)": said}, seen)
+    return Curves(scale, names, {f"{own} (chosen by the model)": said}, seen)
 
 
 def _shares(model: BaseNB, scale: Scale, parts: dict[str, Any]) -> Histogram:
@@ -292,14 +290,14 @@ def densities(
     >>> model = NaiveBayes(columns="kernel").fit(*load_iris(return_X_y=True))
     >>> shown = densities(model, 2)
     >>> len(shown.axes), list(dict.fromkeys(shown.table["family"]))
-    (3, ["kernel (the model's)", 'gaussian', 'bins'])
+    (3, ['kernel (chosen by the model)', 'gaussian', 'bins'])
     """
     model = check_fitted(model, "densities")
     if column is None:
         return _all_columns(model, X, y, classes, axes)
     unknown = [family for family in families if family not in OPTIONS]
     if unknown:
-        raise ParameterError(f"{unknown[0]!r} is not a family of columns; expected some of {', '.join(OPTIONS)}")
+        raise ParameterError(f"{unknown[0]!r} is not a column family; expected one of {', '.join(OPTIONS)}")
     found = curves_of(model, column_position(model, column), X, y, tuple(families))
     shown = _shown(model, classes, _MAX_PANELS)
     numbers = found.at.dtype != object
@@ -331,7 +329,7 @@ def _all_columns(model: Any, X: Any, y: Any, classes: Any, axes: Any) -> Display
     n_columns, shown = len(model._fitted().column_names()), _shown(model, classes, _MAX_OVERLAID)
     known = [j for j in range(n_columns) if _has_density(model, j)]
     if not known:
-        raise InputError("no column of this model has a density to show; see word_shift for texts")
+        raise InputError("no column of this model has a density; for texts, use word_shift")
     found = [curves_of(model, j, X, y, ()) for j in informative_columns(model, known, _MAX_COLUMNS)]
     labels = style.names(model.classes_[shown])
     drawn = style.panels(axes, len(found), size=(3.0, 2.3), legend=style.legend_size(labels))
@@ -440,7 +438,7 @@ def _draw_values(ax: Axes, found: Curves, k: int) -> None:
     places, (family, said) = np.arange(len(rows)), next(iter(found.by_family.items()))
     ax.bar(places, said[rows, k], color=style.FOR, alpha=0.6, label=family)
     if found.seen is not None:
-        ax.plot(places, found.seen.height[rows, k], "D", color=style.AGAINST, ms=4, ls="none", label="share seen")
+        ax.plot(places, found.seen.height[rows, k], "D", color=style.AGAINST, ms=4, ls="none", label="observed share")
     names = style.names(found.at[rows], 12)
     wide = sum(map(len, names)) > 24
     ax.set_xticks(places, names, rotation=45 if wide else 0, ha="right" if wide else "center", rotation_mode="anchor")

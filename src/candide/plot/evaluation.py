@@ -212,7 +212,7 @@ _MEASURES = {
     "log_loss": "log-loss (nats per row)",
     "brier": "Brier score (0 to 2)",
     "ece": "calibration error",
-    "aurc": "area under risk-coverage",
+    "aurc": "area under the risk-coverage curve",
 }
 
 
@@ -255,9 +255,7 @@ def learning_curve(
     if measure not in _MEASURES:
         raise ParameterError(f"measure is {measure!r}; expected one of {', '.join(_MEASURES)}")
     if not hasattr(model, "predict_proba"):
-        raise ParameterError(
-            f"learning_curve needs a classifier with predict_proba, and this is of type {type(model).__name__}"
-        )
+        raise ParameterError(f"learning_curve requires a classifier with predict_proba, got a {type(model).__name__}")
     if isinstance(model, BaseNB):
         fitted_model = (model if hasattr(model, "model_") else deepcopy(model).fit(X, y, sample_weight))._fitted()
         batch = fitted_model.batch(X, y, sample_weight)
@@ -276,7 +274,7 @@ def learning_curve(
     )  # fmt: skip
     ax.set_xlabel("training rows")
     ax.set_ylabel(_MEASURES[measure])
-    ax.set_title("Learning curve (rows left out, ± 1 standard error)", fontsize="medium")
+    ax.set_title("Learning curve (held-out rows, ± 1 standard error)", fontsize="medium")
     style.plain(ax)
     style.legend(ax)
     return Display((ax,), shown)

@@ -110,10 +110,7 @@ def _lines(model: BaseNB, of: int, against: int | None, base: float, columns: An
     lines = [Axis(scale, _contribution(model, scale, of, against, base)) for scale in scales]
     told = [line for line in lines if line.length > 1e-9]
     if not told:
-        raise ParameterError(
-            "no column distinguishes these classes by a finite number of bits, so there is nothing to draw; see "
-            "parameters()"
-        )
+        raise ParameterError("no column has a finite contribution that distinguishes these classes; see parameters()")
     return told
 
 

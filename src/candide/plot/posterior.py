@@ -129,12 +129,12 @@ def _parameter(before: Any, after: Any, of: Any) -> Parameter:
     if make is None or type(after) is not type(before):
         kinds = ", ".join(kind.__name__ for kind in makers)
         raise ParameterError(
-            f"before is a {type(before).__name__} and after a {type(after).__name__}; give a prior ({kinds}) and what "
-            "it became, before.posterior(…)"
+            f"before is a {type(before).__name__} and after a {type(after).__name__}; expected a prior ({kinds}) and "
+            "its posterior, before.posterior(…)"
         )
     if not after.is_proper:
         raise ParameterError(
-            f"{after!r} does not integrate to 1, so it has no curve; let it learn, or add to the prior"
+            f"{after!r} does not integrate to 1, so it cannot be plotted; update it with data, or choose a proper prior"
         )
     return make(before, after, of)
 
@@ -149,7 +149,7 @@ def _dirichlet(before: Dirichlet, after: Dirichlet, of: Any) -> Parameter:
     pseudo = np.broadcast_to(np.asarray(before.concentration, dtype=np.float64), cells.shape)
     outcome = 0 if of is None else of
     if cells.ndim != 1 or outcome not in range(len(cells)):
-        raise ParameterError(f"of is {of!r}, and this Dirichlet has outcomes 0 to {cells.shape[-1] - 1}; name one")
+        raise ParameterError(f"of is {of!r}; expected an outcome of this Dirichlet, 0 to {cells.shape[-1] - 1}")
     first, last = ((one[outcome], one.sum() - one[outcome]) for one in (pseudo, cells))
     return _share(f"share θ of outcome {outcome}", first, last, after.mean()[outcome], after.mode()[outcome])
 
@@ -169,7 +169,7 @@ def _gamma(before: Gamma, after: Gamma, of: Any) -> Parameter:
     events, rows = float(after.shape - before.shape), float(after.rate - before.rate)
     prior = gamma(before.shape, scale=1 / before.rate) if before.is_proper else None
     estimates = _estimates(_ratio(events, rows), after.mode(), after.mean())
-    return Parameter("rate λ (events a row)", prior, gamma(after.shape, scale=1 / after.rate), estimates)
+    return Parameter("rate λ (events per row)", prior, gamma(after.shape, scale=1 / after.rate), estimates)
 
 
 def _normal(before: Normal, after: Normal, of: Any) -> Parameter:
@@ -185,7 +185,7 @@ def _normal_gamma(before: NormalInverseGamma, after: NormalInverseGamma, of: Any
     from scipy.stats import invgamma, t
 
     if of not in (None, "mean", "variance"):
-        raise ParameterError(f"of is {of!r}; a NormalInverseGamma has 'mean' and 'variance'")
+        raise ParameterError(f"of is {of!r}; expected 'mean' or 'variance'")
     _single(before.location, after.location, after.scale)
     weight = float(after.strength - before.strength)
     mean = _ratio(after.location * after.strength - before.location * before.strength, weight)
@@ -211,4 +211,4 @@ def _ratio(part: Any, whole: Any) -> float:
 
 def _single(*parts: Any) -> None:
     if any(np.ndim(part) for part in parts):
-        raise ParameterError("this prior holds arrays, one number for each column; give one of a single parameter")
+        raise ParameterError("this prior contains arrays, one number per column; pass a prior with single numbers")

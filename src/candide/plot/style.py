@@ -112,7 +112,9 @@ def panels(
     if axes is not None:
         given = [ax for ax in np.ravel(np.asarray(axes, dtype=object)) if ax is not None]
         if len(given) != n:
-            raise ParameterError(f"axes holds {len(given)} of them, and this picture has {n} panels; give {n}, or None")
+            raise ParameterError(
+                f"axes contains {len(given)} axes, but this plot has {n} panels; pass {n} axes, or None"
+            )
         return given
     across = min(n, _MAX_ACROSS)
     down = -(-n // across)

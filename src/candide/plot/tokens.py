@@ -52,7 +52,7 @@ def word_shift(model: Any, of: Any = None, against: Any = None, *, most: int = 2
     ['at', 'noon', 'win']
     """
     if most < 1:
-        raise ParameterError(f"most is {most!r}; show at least one token")
+        raise ParameterError(f"most is {most!r}; expected at least 1")
     found = contrast_tokens(check_fitted(model, "word_shift", TextNB), of, against)
     shift = _shift(found)
     order = np.argsort(-np.abs(shift), kind="stable")[:most]
@@ -60,7 +60,7 @@ def word_shift(model: Any, of: Any = None, against: Any = None, *, most: int = 2
     shown = Table({"token": found.token[order], "shift": shift[order], **_counts_beside(found.take(order))})
     ax = style.one_axes(ax, 6.4, style.thin_rows(len(order), each=0.24))
     _shift_bars(ax, shown)
-    unit = "bits a text" if found.by_text else f"bits for {_PER:,} tokens"
+    unit = "bits per text" if found.by_text else f"bits per {_PER:,} tokens"
     ax.set_xlabel(style.towards(f"log-odds ({unit})", found.against, found.of))
     return Display((ax,), shown, {"of": float(shift[shift > 0].sum()), "against": float(-shift[shift < 0].sum())})
 
@@ -141,7 +141,7 @@ def token_scatter(
     ax.axhline(0.0, color=style.GREY, lw=0.8)
     ax.set_xscale("log")
     ax.margins(x=0.08, y=0.1)
-    ax.set_xlabel("texts that hold the token" if found.by_text else "occurrences of the token, in all classes")
+    ax.set_xlabel("texts with the token" if found.by_text else "occurrences of the token in all classes")
     ax.set_ylabel(style.towards("log-odds of one occurrence (bits)", found.against, found.of))
     style.plain(ax)
     placed = place_labels(ax, _points(shown), most)
@@ -242,8 +242,8 @@ def contrast_tokens(model: TextNB, of: Any, against: Any) -> TokenContrast:
     first, second = class_pair(model, of, against)
     if model.family == "complement":
         raise NotADensity(
-            "the tokens of model='complement' have weights, and no probabilities in a class; show a "
-            "TextNB('multinomial') of the same texts"
+            "family='complement' has token weights instead of token probabilities; use a TextNB('multinomial') of the "
+            "same texts"
         )
     parameters, labels = model._fitted().classifier.likelihood.parameters(), model.classes_
     probability = parameters["probability"].reshape(len(labels), -1)

@@ -118,8 +118,8 @@ def check_shapes(prior: Any, **arrays: Any) -> None:
     except ValueError:
         shown = ", ".join(f"{name} {shape}" for name, shape in parts.items() if shape)
         raise ParameterError(
-            f"the numbers for a {type(prior).__name__} have incompatible shapes: {shown}; give single "
-            "numbers, or as many of each"
+            f"the parameters of a {type(prior).__name__} have incompatible shapes: {shown}; pass single numbers, or "
+            "arrays of the same shape"
         ) from None
 
 
@@ -129,7 +129,7 @@ def _floats(value: Any) -> Floats:
     if array.dtype.kind in "USO":
         texts = [cell for cell in array.ravel().tolist() if isinstance(cell, (str, bytes))]
         if texts:
-            raise TypeError(f"{texts[0]!r} is a text")
+            raise TypeError(f"{texts[0]!r} is a string")
     return np.asarray(array, dtype=np.float64)
 
 
@@ -138,29 +138,27 @@ def _numbers(what: str, value: Any, least: float = -np.inf, above: bool = False)
     try:
         array = _floats(value)
     except (TypeError, ValueError):
-        raise ParameterError(f"{what} is {value!r}; it must be a number or an array of numbers") from None
+        raise ParameterError(f"{what} is {value!r}; expected a number or an array of numbers") from None
     if not array.size:
-        raise ParameterError(f"{what} is empty; give at least one number")
+        raise ParameterError(f"{what} is empty; expected at least one number")
     allowed = array > least if above else array >= least
     if not (allowed & np.isfinite(array)).all():
-        bound = "" if least == -np.inf else f" and above {least:g}" if above else f" and of at least {least:g}"
-        raise ParameterError(f"{what} is {value!r}; it must be finite{bound}")
+        bound = "" if least == -np.inf else f" above {least:g}" if above else f" of at least {least:g}"
+        raise ParameterError(f"{what} is {value!r}; expected finite numbers{bound}")
     return array
 
 
 def tails(level: float) -> tuple[float, float]:
     """The two quantiles of an equal-tailed interval."""
     if not (isinstance(level, (int, float, np.number)) and 0 < level < 1):
-        raise ParameterError(
-            f"level is {level!r}; an interval holds a share of the probability between 0 and 1, as 0.95"
-        )
+        raise ParameterError(f"level is {level!r}; expected a probability between 0 and 1, such as 0.95")
     return (1 - float(level)) / 2, (1 + float(level)) / 2
 
 
 def draws(n: Any, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of ``n`` draws of parameters that have these shapes."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ParameterError(f"n is {n!r}; the number of draws must be a whole number above 0")
+        raise ParameterError(f"n is {n!r}; expected a positive integer")
     return (int(n), *np.broadcast_shapes(*shapes))
 
 
@@ -176,9 +174,9 @@ def observations(values: Any) -> Floats:
     try:
         array = _floats(values).ravel()
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"values are not all numbers ({error}); each must be one, or missing (NaN)") from None
+        raise ParameterError(f"values are not numeric ({error}); expected numbers, or NaN for missing values") from None
     if np.isinf(array).any():
-        raise ParameterError("values hold an infinite number; leave it out, or mark it as missing (NaN)")
+        raise ParameterError("values contain infinity; drop it, or replace it with NaN (missing)")
     return array[~np.isnan(array)]
 
 
@@ -186,8 +184,8 @@ def check_proper(prior: Any) -> None:
     """Only what integrates to 1 can be drawn from, and gives data a probability."""
     if not prior.is_proper:
         raise ParameterError(
-            f"{prior!r} does not integrate to 1, so it has no draws, no predictions and no marginal likelihood; choose "
-            "parameters above 0, or let it learn first"
+            f"{prior!r} does not integrate to 1, so it has no samples, no predictions and no marginal likelihood; "
+            "choose positive parameters, or update it with data first"
         )
 
 

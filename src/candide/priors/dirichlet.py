@@ -63,7 +63,7 @@ class Dirichlet(Readable):
         ends = np.shape(self.concentration)[-1:], count.shape[-1:]
         if ends[0] and ends[0] != ends[1]:
             raise ParameterError(
-                f"count has shape {count.shape} for {ends[0][0]} outcomes; give one number for each outcome"
+                f"count has shape {count.shape} for {ends[0][0]} outcomes; pass one number per outcome"
             )
         return np.atleast_1d(count)
 
@@ -72,7 +72,7 @@ class Dirichlet(Readable):
         seen, n = observations(values), self._cells().shape[-1]
         strange = seen[~np.isin(seen, np.arange(n))]
         if len(strange):
-            raise ParameterError(f"values hold {strange[0]:g}; each must be the position of an outcome, 0 to {n - 1}")
+            raise ParameterError(f"values contain {strange[0]:g}; expected positions of outcomes, 0 to {n - 1}")
         return self.posterior(np.bincount(seen.astype(np.int64), minlength=n))
 
     def mean(self) -> Floats:
@@ -119,7 +119,7 @@ class Dirichlet(Readable):
     def _cells(self) -> Floats:
         if np.ndim(self.concentration) == 0:
             raise ParameterError(
-                f"{self!r} does not say how many outcomes there are; give one pseudo-count each: Dirichlet([1, 1])"
+                f"{self!r} has no number of outcomes; pass one pseudo-count per outcome: Dirichlet([1, 1])"
             )
         return np.asarray(self.concentration)
 
@@ -170,7 +170,7 @@ class Beta(Readable):
         """Return the posterior after observations, each 0 or 1."""
         seen = observations(values)
         if not np.isin(seen, (0.0, 1.0)).all():
-            raise ParameterError(f"values hold {seen[~np.isin(seen, (0.0, 1.0))][0]:g}; each must be 0 or 1")
+            raise ParameterError(f"values contain {seen[~np.isin(seen, (0.0, 1.0))][0]:g}; expected 0 or 1")
         return self.posterior(seen.sum(), len(seen) - seen.sum())
 
     def mean(self) -> Any:

@@ -58,7 +58,7 @@ class Gamma(Readable):
         """Return the posterior after counts of events, one per row."""
         seen = observations(values)
         if (seen < 0).any():
-            raise ParameterError(f"values hold {seen.min():g}; a count of events is at least 0")
+            raise ParameterError(f"values contain {seen.min():g}; expected counts of 0 or more")
         return self.posterior(seen.sum(), len(seen))
 
     def mean(self) -> Any:

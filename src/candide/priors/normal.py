@@ -276,12 +276,12 @@ class NormalInverseWishart(Readable):
         if not d or np.shape(self.scale)[-2:] != d * 2:
             raise ParameterError(
                 f"location and scale of a NormalInverseWishart have shapes {np.shape(self.location)} and "
-                f"{np.shape(self.scale)}; give d numbers and a d × d matrix"
+                f"{np.shape(self.scale)}; expected d numbers and a d × d matrix"
             )
         # Sums of products differ by rounding on either side of the diagonal.
         even = 0.5 * (np.asarray(self.scale) + np.swapaxes(self.scale, -1, -2))
         if not np.allclose(self.scale, even, rtol=1e-9, atol=1e-9 * float(np.abs(even).max())):
-            raise ParameterError("scale of a NormalInverseWishart is not symmetric; give a matrix of (co)variances")
+            raise ParameterError("scale of a NormalInverseWishart is not symmetric; expected a covariance matrix")
         object.__setattr__(self, "scale", parameter("NormalInverseWishart", "scale", even, least=-np.inf))
 
     @property

@@ -137,7 +137,7 @@ def evaluate_given_rows(reported: ReportedModel, batches: Iterable[Batch]) -> Da
             found = select_examples([*found, *find_examples(rows)])
         n_rows += batch.data.n_rows
     if not pieces:
-        raise InputError("found no rows to evaluate; pass rows with labels, or omit X")
+        raise InputError("found no rows to evaluate; pass labeled rows, or omit X")
     return _combine(reported, pieces, found, rulers)
 
 

@@ -112,9 +112,9 @@ _MEASURES = {
 }
 _DEFINITIONS = (
     "<p>Precision: the share of correct predictions among those of a class. Recall: the share of the rows of a class "
-    "that is recognized. F1: the harmonic mean of both. AUC: the area under the ROC curve of the class against all "
-    "others. Plain naive Bayes: the same columns, without stacking and calibration. Baseline: the class frequencies "
-    "alone.</p>"
+    "that are predicted correctly. F1: the harmonic mean of both. AUC: the area under the ROC curve of the class "
+    "against all others. Plain naive Bayes: the same columns, without stacking and calibration. Baseline: the class "
+    "frequencies alone.</p>"
 )
 
 
@@ -231,7 +231,7 @@ def _top_confusions(name: str, report: Evaluation) -> str:
     columns = [Column("true class"), Column("predicted"), Column("rows", True), Column("share of class", True)]
     rows = [[user_text(true), user_text(answer), number(w), percent(s)] for true, answer, w, s in found.rows()]
     if not rows:
-        return "<p>There are no confusions.</p>"
+        return "<p>All predictions are correct.</p>"
     return table(columns, rows, f"The most frequent confusions ({name})")
 
 

@@ -97,8 +97,10 @@ def _training_rows_given(given: DataEvaluation | None) -> Iterator[ModelWarning]
     if given is not None and given.n_learned:
         yield ModelWarning(
             "leakage",
-            f"{given.n_learned:,} of the {given.duplicates.n_rows:,} rows given are training rows of the model, so "
-            "that the evaluation is optimistic; pass rows that it was not trained on",
+            (
+                f"{given.n_learned:,} of the {given.duplicates.n_rows:,} rows given are training rows of the model, so "
+                "the evaluation is optimistic; pass rows that it was not trained on"
+            ),
         )
 
 
@@ -108,8 +110,10 @@ def _drift(given: DataEvaluation | None) -> Iterator[ModelWarning]:
     if given.between_halves:
         yield ModelWarning(
             "drift",
-            "the second half of the rows given differs from the first (by this share of rows); if they are ordered by "
-            "time, the model may be out of date",
+            (
+                "the second half of the rows given differs from the first half (by this share of rows); if they are "
+                "ordered by time, the model may be out of date"
+            ),
             _by_distance(given.between_halves),
         )
     if given.since_training:
@@ -140,8 +144,10 @@ def _duplicate_warnings(what: str, found: Duplicates, first: tuple[str, ...]) ->
         rows = "row occurs" if found.n_contradicting == 1 else "rows occur"
         yield ModelWarning(
             "labels",
-            f"{found.n_contradicting:,} {rows} with different labels, among {found.n_rows:,} {what} checked: no model "
-            "can predict all of them correctly; the first",
+            (
+                f"{found.n_contradicting:,} {rows} with different labels, among {found.n_rows:,} {what} checked, so "
+                "no model can predict all of them correctly; the first ones"
+            ),
             first,
         )
     if found.n_repeated >= 0.01 * found.n_rows and found.n_repeated:
@@ -215,7 +221,7 @@ def _dropped_columns(features: FeatureSummary) -> Iterator[ModelWarning]:
     for begin, text in (
         ("an identifier", "dropped because nearly every row has its own value, or the rows are numbered"),
         ("constant", "dropped because all rows have the same value"),
-        ("nothing but missing", "dropped because no row has a value"),
+        ("only missing", "dropped because no row has a value"),
     ):
         names = tuple(str(name) for name, note in pairs if str(note).startswith(begin))
         if names:
@@ -227,6 +233,8 @@ def _staleness(reported: ReportedModel) -> Iterator[ModelWarning]:
     if fitted is not None and fitted.age > _MAX_STALENESS:
         yield ModelWarning(
             "age",
-            f"{fitted.age:.0%} of the rows were learned or forgotten since stacking weights and calibration were "
-            "fitted; fit them again with refit(), which needs training rows",
+            (
+                f"{fitted.age:.0%} of the rows were added or removed since stacking weights and calibration were "
+                "fitted; update them with refit(), which needs training rows"
+            ),
         )

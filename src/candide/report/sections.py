@@ -34,8 +34,7 @@ _MAX_CLASSES = 20
 _MAX_CURVES = 4
 _MAX_WORD_LISTS = 30
 _BITS = (
-    "Information of each column about the class, on its own, in bits: one bit decides between two equally probable "
-    "classes."
+    "Information about the class in each column alone, in bits: one bit decides between two equally probable classes."
 )
 _IMPORTANCE = (
     "The importance of each column for the predictions of the model, on its own and together with other columns, over "
@@ -58,8 +57,9 @@ _COLUMN_TERMS = {
     "Fourier features, which cannot be attributed to a single column.",
     "loss when missing": "Increase of the leave-one-out log-loss when the column is missing. Near 0 if other columns "
     "replace it.",
-    "bits alone": "Information of the column about the class without the others; one bit decides between two equally "
-    "probable classes.",
+    "bits alone": (
+        "Information about the class in this column alone; one bit decides between two equally probable classes."
+    ),
     "own weight": "The factor of the column's own score. A column with weight 0 may still contribute through views.",
 }
 _TOP_TERMS = {
@@ -269,7 +269,7 @@ def rows_section(found: ModelReport) -> str:
 
 def _no_examples(found: ModelReport) -> str:
     if found.training is not None or found.given is not None:
-        return "No row qualifies as an example."
+        return "There are no rows to show."
     return (
         "The model keeps no training rows. <code>candide train --with-rows</code> keeps them; "
         "<code>candide train --report page.html</code> writes this page during training; and "

@@ -61,8 +61,8 @@ def engine_of(sources: Sequence[str] | None) -> str | None:
     engines = {found[1] if (found := _ADDRESS.match(source)) else None for source in sources or ()}
     if len(engines) > 1:
         raise ParameterError(
-            f"the sources {', '.join(sources or ())} are in different places; read all of them with spark:, all with "
-            "dask:, or all without"
+            f"the sources {', '.join(sources or ())} mix spark:, dask: and local files; use the same prefix for all "
+            "of them, or none"
         )
     return engines.pop() if engines else None
 
@@ -85,7 +85,9 @@ def find_places(sources: Sequence[str], format: str | None, *, tables: bool) -> 
     found = [place for name in names for place in _places(name)]
     formats = {format or _format(place) for place in found}
     if len(formats) > 1:
-        raise ParameterError(f"the sources are of different formats, {', '.join(sorted(formats))}; pass one at a time")
+        raise ParameterError(
+            f"the sources have different formats ({', '.join(sorted(formats))}); pass files of one format"
+        )
     one = _checked(formats.pop())
     # A folder of Parquet is a table, whose columns may be in the names of folders within it.
     return Files(one, found if one == "parquet" else [file for place in found for file in _below(place)])
@@ -120,8 +122,8 @@ def _format(place: str) -> str:
 def _checked(format: str) -> str:
     if format not in _FORMATS:
         raise SourceError(
-            f"the files are of the format {format}; a cluster reads csv, jsonl and parquet; say what they are with "
-            "format='parquet', or leave spark: or dask: out"
+            f"the files have the format {format}, but clusters read only csv, jsonl and parquet; set the format, as "
+            "in format='parquet', or omit spark: or dask:"
         )
     return _FORMATS[format]
 
@@ -142,7 +144,7 @@ def opened(engine: str, places: Files | Table, n_threads: int | None = None) -> 
     except Exception as error:
         problem = first_line(error)[:_LONGEST] or type(error).__name__
         raise SourceError(
-            f"{engine.capitalize()} stopped: {problem}; check the sources and the logs of the cluster"
+            f"{engine.capitalize()} failed: {problem}; check the sources and the logs of the cluster"
         ) from error
 
 

@@ -32,15 +32,15 @@ _PARSERS = {"BIGINT": (parse_integers, is_integer), "BOOLEAN": (parse_booleans, 
 _ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us")}
 _ARROW_TYPES |= {"BOOLEAN": pa.bool_(), "NULL": pa.null()}
 # How the type of a column was decided.
-_DECIDED = {"BIGINT": "values look like whole numbers", "DOUBLE": "values look like numbers"}
+_DECIDED = {"BIGINT": "values look like integers", "DOUBLE": "values look like numbers"}
 _DECIDED |= {"DATE": "values look like dates", "TIMESTAMP": "values look like dates with times"}
-_DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": "values are texts"}
+_DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": "values are strings"}
 # Looked at for types and separators.
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 # The longest row, and what is read at once.
 _LINE_BYTES = 1 << 24
 _BUFFER_BYTES = 1 << 24
-_TOO_LONG = (f"a row of more than {_LINE_BYTES >> 20} MB", "see whether a quote is missing, or shorten the row")
+_TOO_LONG = (f"a row of more than {_LINE_BYTES >> 20} MB", "check for a missing quote, or shorten the row")
 # Of a row that is too long, so many characters are kept; after a byte, so many rows are looked at for one.
 _MAX_SHOWN, _MAX_INSPECTED = 1_000, 10
 # As many rows that cannot be read are listed by the engine.
@@ -62,7 +62,7 @@ class CsvReader(Reader):
         if not kind.is_utf8 or detect_compression(path) in ("bz2", "xz") or _mixed_newlines(sample):
             self._use(copy_as_utf8(path, kind.encoding, one_newline=_mixed_newlines(sample)))
         if not sample.strip():
-            raise SourceError(f"{name} has only blank lines; pass a file with rows")
+            raise SourceError(f"{name} contains only blank lines; pass a file with rows")
         self.dialect = detect_dialect(sample, missing)
         self._types = self.dialect.types
 
@@ -101,15 +101,14 @@ class CsvReader(Reader):
                 if odd is not None:
                     _add_all(progress, self._odd_rows(names))
                     raise SourceError(
-                        f"{self.name} has a cell that is no whole number or boolean, where the first rows hold them; "
-                        "leave such rows out with on_bad_row='skip'"
+                        f"{self.name} contains a value that is not an integer or boolean, unlike the first rows; skip "
+                        "such rows with on_bad_row='skip'"
                     )
                 yield batch
         except (duckdb.Error, OSError) as error:
             _add_all(progress, self._first_bad(names))
             raise SourceError(
-                f"{self.name} cannot be read as CSV: {first_line(error)}; check how its lines end and its cells are "
-                "quoted"
+                f"{self.name} cannot be read as CSV: {first_line(error)}; check its line endings and quotes"
             ) from None
 
     def _leniently(self, connection: Any, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -124,7 +123,7 @@ class CsvReader(Reader):
 
     def _first_bad(self, names: Sequence[str]) -> list[BadRow]:
         """Return the first bad rows with their lines, which the engine does not report."""
-        with connect(threads=1) as connection, translate_errors(self.name, "check how its cells are quoted"):
+        with connect(threads=1) as connection, translate_errors(self.name, "check its quotes"):
             for _ in self._read(connection, names, self._options(rejects=True)):
                 pass
             return self._rejected(connection)
@@ -182,7 +181,8 @@ class CsvReader(Reader):
         huge = None if unquoted is None else self._huge_row(unquoted)
         if huge is None and len(found) == _MAX_REJECTS:
             warn(
-                f"{self.name} has {_MAX_REJECTS:,} rows or more that cannot be read, and more than these are not listed"
+                f"{self.name} has {_MAX_REJECTS:,} or more rows that cannot be read; only the first {_MAX_REJECTS:,} "
+                "are listed"
             )
         rows = self._bad_rows(first)
         if huge is not None and unquoted is not None:
@@ -252,23 +252,29 @@ def _parse_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordB
 
 def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
     """Return what is wrong with a row, the row, and what to do."""
-    names = {"DATE": "a date", "TIMESTAMP": "a date and time", "BIGINT": "a whole number", "BOOLEAN": "true or false"}
-    advice = f"pass missing=[{cell!r}] if that says that the value is missing"
+    names = {"DATE": "dates", "TIMESTAMP": "dates and times", "BIGINT": "integers", "BOOLEAN": "booleans"}
+    advice = f"pass missing=[{cell!r}] if it means a missing value"
     if kind == "BIGINT" and any(map(str.isdigit, cell)):
-        advice = "write a number in the first rows like this one, for they tell the type of a column"
+        advice = "write a number like this one in the first rows, from which the type of the column is detected"
     advice = f"correct it, declare the type (schema={{{column!r}: 'category'}}, --type {column}=category), or {advice}"
-    return f"column {column!r} holds {cell!r}, where the rows before hold {names.get(kind, 'a number')}", row, advice
+    return (
+        f"column {column!r} contains {cell!r}, but the rows before contain {names.get(kind, 'numbers')}",
+        row,
+        advice,
+    )
 
 
 def _describe_reject(error: str, message: str) -> tuple[str, str]:
     """Return what is wrong with a row, and what to do."""
     counts = re.findall(r"Columns: (\d+) Found: (\d+)", message)
     if counts:
-        return f"{counts[0][1]} cells, where {counts[0][0]} are expected", "correct the line"
+        return f"found {counts[0][1]} cells, expected {counts[0][0]}", "correct the line"
     if error == "UNQUOTED VALUE":
-        return "a quote that is not closed, or with something after it", 'write a quote within a cell twice ("")'
+        return "a quote is not closed, or is followed by other characters", (
+            'escape quotes within a cell by doubling them ("")'
+        )
     if error == "INVALID ENCODING":
-        return "bytes that are no UTF-8", "pass encoding='cp1252' or whichever it has"
+        return "invalid UTF-8", "pass the encoding of the file, such as encoding='cp1252'"
     if error == "LINE SIZE OVER MAXIMUM":
         return _TOO_LONG
     return message.partition("\n")[0], "correct the line"

@@ -29,8 +29,8 @@ def open_frame(X: Any, y: Any = None, sample_weight: Any = None) -> DaskSource:
     """Return a data frame, a series or an array of Dask as a source; labels and weights may be names of columns."""
     if not _is_collection(X):
         raise InputError(
-            f"X is a {type(X).__name__} of Dask; pass a data frame, a series of texts or an array; a bag makes a data "
-            "frame with to_dataframe()"
+            f"X is a Dask {type(X).__name__}; expected a data frame, a series of texts or an array; convert a bag "
+            "with to_dataframe()"
         )
     if not _is_frame(X):
         return DaskSource(X, y, sample_weight, None)
@@ -57,7 +57,7 @@ class DaskSource(EngineSource):
         X, y, weight = self._given
         roles = self.roles
         if y is None:
-            raise InputError("y is None; pass the labels, or the name of the column of X that holds them")
+            raise InputError("y is None; pass the labels, or the name of the label column of X")
         if roles is not None:
             # What lies in the frame itself comes with it, so that a file is read once.
             X = X[needed(roles)]
@@ -147,8 +147,8 @@ def _refuse_lacking(frame: Any, names: list[str], error: KeyError) -> None:
         lacking = [name for name in names if name not in columns]
         if lacking:
             raise InputError(
-                f"partition {number} has no column {quote_names(lacking)}; it has {quote_names(columns)}, and the data "
-                "frame says that all partitions have the same columns; write the partitions with the same columns"
+                f"partition {number} has no column {quote_names(lacking)}; it has {quote_names(columns)}, but all "
+                "partitions must have the same columns; write the partitions again with the same columns"
             ) from error
 
 
@@ -179,12 +179,13 @@ def _cut_alike(parts: dict[str, Any]) -> list[tuple[Any, ...]]:
     for name, part in parts.items():
         if part is not None and not _is_collection(part):
             raise InputError(
-                f"X is Dask's, and {name} is {part!r:.60}; pass Dask's too, cut as X is, or the name of a column of X"
+                f"X is a Dask collection, but {name} is {part!r:.60}; pass a Dask collection with the same "
+                "partitions, or a column name"
             )
     cut = {name: _partitions(part) for name, part in parts.items() if part is not None}
     if len({len(each) for each in cut.values()}) > 1:
         found = ", ".join(f"{name} has {len(each)}" for name, each in cut.items())
-        raise InputError(f"the partitions differ: {found}; cut all alike, with repartition() or rechunk()")
+        raise InputError(f"the numbers of partitions differ: {found}; align them with repartition() or rechunk()")
     nothing = [None] * len(cut["X"])
     return list(zip(*(cut.get(name, nothing) for name in parts), strict=True))
 
@@ -230,7 +231,8 @@ def _labeled(roles: Roles | None, X: Any, y: Any, weight: Any) -> Chunk:
     missing = is_unlabeled(y)
     if len(missing) != X.shape[0]:
         raise InputError(
-            f"a partition of X has {X.shape[0]} rows, and that of y {len(missing)}; cut both at the same rows"
+            f"a partition of X has {X.shape[0]} rows, but the matching partition of y has {len(missing)}; align them "
+            "with repartition() or rechunk()"
         )
     n_missing = int(np.count_nonzero(missing))
     chunk = Chunk(X, y, weight, may_be_empty=True)

@@ -26,10 +26,10 @@ _TYPE_ROWS = 10_000
 _FETCH_ROWS = 1_000
 # Nothing is fetched from the network on its own.
 _OPEN_ADVICE = (
-    "check the address, and that the database answers; for PostgreSQL the engine needs its extension, once: "
-    "python -c \"import duckdb; duckdb.sql('INSTALL postgres')\""
+    "check the address, and that the database is running; for PostgreSQL, DuckDB needs its extension; install it once "
+    "with python -c \"import duckdb; duckdb.sql('INSTALL postgres')\""
 )
-_QUERY_ADVICE = "check the names in it"
+_QUERY_ADVICE = "check the table and column names"
 
 
 def is_database_uri(path: str) -> bool:
@@ -83,8 +83,8 @@ def _only_table(listing: Reader) -> str:
     if len(tables) == 1:
         return str(tables[0])
     raise SourceError(
-        f"{listing.name} has {len(tables)} tables ({', '.join(tables[:10])}); say which one, as in "
-        f"?table={tables[0] if tables else 'name'} at the end of it, or pass sql='SELECT …'"
+        f"{listing.name} has {len(tables)} tables ({', '.join(tables[:10])}); choose one by appending "
+        f"?table={tables[0] if tables else 'name'}, or pass sql='SELECT …'"
     )
 
 

@@ -52,8 +52,7 @@ def translate_errors(what: str, advice: str) -> Iterator[None]:
 
 
 EXTENSIONS_ADVICE = (
-    "DuckDB installs and loads no extensions unless you allow it, for it fetches them from the network: "
-    "pass extensions=True"
+    "DuckDB needs an extension, which it downloads from the network; to allow this, pass extensions=True"
 )
 
 
@@ -70,7 +69,7 @@ def check_query(connection: Any, sql: str) -> None:
     # What PIVOT becomes is called MULTI.
     if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI):
         found = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
-        raise SourceError(f"the query {sql!r:.200} holds {found}; expected one SELECT; pass a single query")
+        raise SourceError(f"the query {sql!r:.200} contains {found}; expected one SELECT; pass a single query")
 
 
 def first_line(error: Exception) -> str:

@@ -24,7 +24,9 @@ class EngineSource(Source):
         """Return first rows; where a column has no value in them, with some rows in which it has one."""
         found = self._first(n, [])
         if found is None:
-            raise InputError("found no rows with a label and a weight; expected at least one")
+            raise InputError(
+                "found no rows with a label and a positive weight; expected at least one; check the source"
+            )
         while empty := self._empty(found.X):
             more = self._first(n, empty)
             if more is None:
@@ -66,7 +68,7 @@ def check_name(name: Any, what: str, names: Iterable[Any]) -> None:
     """Raise an error for the name of a column that is not there."""
     if name not in names:
         hint = did_you_mean(name, names, "pass one of these")
-        raise InputError(f"{what} is {name!r}, and X has no such column; it has {quote_names(names)}; {hint}")
+        raise InputError(f"{what} is {name!r}, but X has no such column; it has {quote_names(names)}; {hint}")
 
 
 _COLUMN_NAMES = {"predict_proba": "p({})", "predict_log_proba": "log p({})"}

@@ -65,8 +65,8 @@ def detect_format(path: Path, name: str, format: str | None, encoding: str | Non
     encoding = _check_encoding(encoding) or detect_encoding(head, whole=len(head) < HEAD_BYTES)
     if encoding is None:
         raise SourceError(
-            f"{name} holds bytes that are no text and none of the formats {', '.join(FORMATS)}; pass such a file, or "
-            "say which encoding the text has: encoding='shift_jis'"
+            f"{name} is neither text nor one of the formats {', '.join(FORMATS)}; pass a file of one of these "
+            "formats, or the encoding of the text, such as encoding='shift_jis'"
         )
     text = head.decode(encoding, errors="replace")
     return FileFormat(format or _format_from_name(path, text) or _text_format(text, name), encoding)
@@ -75,7 +75,7 @@ def detect_format(path: Path, name: str, format: str | None, encoding: str | Non
 def check_format(format: str | None) -> str | None:
     if format is None or format in FORMATS:
         return format
-    raise ParameterError(f"format is {format!r}; allowed are {', '.join(FORMATS)}, or None to detect it")
+    raise ParameterError(f"format is {format!r}; expected one of {', '.join(FORMATS)}, or None to detect it")
 
 
 def format_from_suffix(path: Path) -> str | None:
@@ -130,8 +130,8 @@ def _check_encoding(encoding: str | None) -> str | None:
         return encoding and codecs.lookup(encoding).name
     except LookupError:
         raise ParameterError(
-            f"encoding is {encoding!r}, which Python does not know; pass one such as 'utf-8', 'latin-1', 'cp1252', "
-            "'utf-16', or None to detect it"
+            f"encoding is {encoding!r}, which is not an encoding known to Python; pass one such as 'utf-8', "
+            "'latin-1', 'cp1252', 'utf-16', or None to detect it"
         ) from None
 
 
@@ -166,8 +166,8 @@ def _text_format(text: str, name: str) -> str:
     if is_delimited(text) or _is_one_column(text):
         return "csv"
     raise SourceError(
-        f"{name} is a text, but no rows can be seen in it and its name does not tell; rename it, or say what it is: "
-        f"format='text' (one text in each line), or one of {', '.join(FORMATS)}"
+        f"{name} is a text file, but its format cannot be detected from its name or content; set it with "
+        f"format='text' (one text per line) or one of {', '.join(FORMATS)}"
     )
 
 

@@ -57,7 +57,7 @@ def open_decompressed(path: Path) -> Iterator[Any]:
             yield DecompressedStream(stream, raw)
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, pa.ArrowInvalid) as error:
             raise SourceError(
-                f"{path} is compressed ({compression}), and damaged or incomplete: {error}; download it again"
+                f"{path} is a damaged or incomplete {compression} file: {error}; download it again"
             ) from None
 
 
@@ -140,8 +140,8 @@ def open_for_writing(spool: TemporaryCopy) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise SourceError(
-            f"a copy cannot be written to {spool.path.parent} ({error.strerror}); free some space, or name another "
-            "folder in the environment variable TMPDIR"
+            f"cannot write a temporary copy to {spool.path.parent} ({error.strerror}); free some space, or set the "
+            "environment variable TMPDIR to another folder"
         ) from None
 
 
@@ -154,9 +154,7 @@ def expand_path(path: str) -> list[Path]:
         return [check_exists(Path(path))]
     found = sorted(glob.glob(path, recursive=True))
     if not found:
-        raise SourceError(
-            f"no file matches {path!r}; the folder {str(Path.cwd())!r} is where such a path begins; check its spelling"
-        )
+        raise SourceError(f"no file matches {path!r}in the working folder {str(Path.cwd())!r}; check the spelling")
     return [Path(name) for name in found]
 
 
@@ -173,7 +171,7 @@ def not_found_error(path: str) -> SourceError:
         return SourceError(f"there is no file {path!r}, and no folder {str(parent)!r}; check the spelling of both")
     names = sorted(entry.name for entry in parent.iterdir())
     near = get_close_matches(Path(path).name, names, n=3, cutoff=0.6)
-    what = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the folder holds {_shorten_list(names)}"
+    what = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the folder contains {_shorten_list(names)}"
     return SourceError(f"there is no file {path!r}; {what}")
 
 

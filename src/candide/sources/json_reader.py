@@ -75,7 +75,7 @@ class JsonLinesReader(Reader):
         # TRY: a line that is no JSON has a record without cells, and is looked at again.
         inner = f"SELECT TRY(json_transform(line, {structure})) AS record FROM lines"
         connection.register("lines", table)
-        with translate_errors(self.name, "see that each of its lines is a record, {…}"):
+        with translate_errors(self.name, "expected one record, {…}, per line"):
             rows = connection.sql(f"SELECT {cells} FROM ({inner})").to_arrow_table()
         return rows.cast(plain_schema(pa.schema([self.schema.field(name) for name in names])))
 
@@ -111,12 +111,12 @@ def _find_problem(line: str, read: dict[str, Any]) -> str | None:
     try:
         record = json.loads(line)
     except ValueError as error:
-        return f"no JSON: {error}"
+        return f"invalid JSON: {error}"
     if not isinstance(record, dict):
         return "not a record, {…}"
     for name, cell in read.items():
         if cell is None and record.get(name) is not None:
-            return f"{name!r} holds {record[name]!r}, which is not of the kind that the first lines hold"
+            return f"{name!r} contains {record[name]!r}, whose type differs from the first lines"
     return None
 
 
@@ -140,7 +140,7 @@ class JsonArrayReader(Reader):
         selected = ", ".join(f"{self._made(name)} AS {identifier(name)}" for name in names)
         with (
             connect(threads=1) as connection,
-            translate_errors(self.name, "correct it, or write one record in each line"),
+            translate_errors(self.name, "correct it, or write one record per line"),
         ):
             query = connection.sql(
                 f"SELECT {selected} FROM {table_function('read_json', escape_glob(self._path), options)}"
@@ -153,7 +153,7 @@ class JsonArrayReader(Reader):
         cell, kind = identifier(name), self._types[name]
         if kind not in _CASTS:
             return cell
-        problem = literal(f"{name!r} is not of the kind that the first records hold in a record with ")
+        problem = literal(f"{name!r} has a type that differs from the first records in a record with ")
         refused = f"CASE WHEN {cell} IS NOT NULL THEN error({problem} || {cell}) END"
         return f"coalesce({_CASTS[kind].format(cell)}, {refused})"
 
@@ -175,8 +175,8 @@ def _detect_types(lines: list[str], name: str) -> dict[str, str]:
     if not records:
         first = next((line for line in lines if line.strip()), "")
         raise SourceError(
-            f"{name} holds no records in its first lines (the first is {first[:80]!r}); a line of JSON Lines is a "
-            'record such as {"text": "hello", "label": "ham"}'
+            f"{name} contains no records in its first lines (the first is {first[:80]!r}); expected one record per "
+            'line, such as {"text": "hello", "label": "ham"}'
         )
     spool = TemporaryCopy(".jsonl")
     with open_for_writing(spool) as file:
@@ -203,9 +203,7 @@ def _describe_columns(path: Path, name: str, options: dict[str, Any]) -> dict[st
             found = connection.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()
             _check_case([key for (key,) in connection.execute(keys).fetchall()], name)
     except duckdb.Error as error:
-        raise SourceError(
-            f"{name} cannot be read as JSON: {first_line(error)}; write one record in each line"
-        ) from None
+        raise SourceError(f"{name} cannot be read as JSON: {first_line(error)}; write one record per line") from None
     return {column: _PLAIN_TYPES.get(kind, "VARCHAR") for column, kind, *_ in found}
 
 
@@ -216,6 +214,5 @@ def _check_case(keys: list[str], name: str) -> None:
         other = seen.setdefault(key.lower(), key)
         if other != key:
             raise SourceError(
-                f"{name} has the keys {other!r} and {key!r}, which differ in capital letters alone; give one of them "
-                "another name"
+                f"{name} has the keys {other!r} and {key!r}, which differ only in case; rename one of them"
             )

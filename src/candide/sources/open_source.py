@@ -59,8 +59,8 @@ def _chunk(item: Any, number: int) -> Chunk:
         return Chunk(*item)._replace(name=f"chunk {number}")
     what = f"tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
     raise InputError(
-        f"chunk {number} is a {what}; without y, X must yield chunks, each a tuple (X, y), (X, y, sample_weight) or "
-        "(X, y, sample_weight, groups); yield such tuples, or pass the labels of all rows as y"
+        f"chunk {number} is a {what}; without y, expected an iterable of chunks (X, y), (X, y, sample_weight) or (X, "
+        "y, sample_weight, groups); yield such tuples, or pass the labels of all rows as y"
     )
 
 
@@ -99,24 +99,24 @@ def open_source(
     if isinstance(X, Source):
         if y is not None or sample_weight is not None or groups is not None:
             raise InputError(
-                "labels, weights or groups are given beside a source of candide.read, which has its own; leave them "
-                "out, and name the columns in read(…, label=…, weight=…)"
+                "labels, weights or groups are given together with a source of candide.read, which has its own; omit "
+                "them, and name the columns in read(…, label=…, weight=…)"
             )
         return X
     engine = _engine(X)
     if engine is not None:
         if groups is not None:
             raise InputError(
-                "groups is given for rows on a cluster; expected rows in memory or chunks; collect the rows, or leave "
-                "groups out"
+                "groups is not supported for rows on a cluster; expected rows in memory or chunks; collect the rows, "
+                "or omit groups"
             )
         source: Source = import_module(engine, __package__).open_frame(X, y, sample_weight)
         return source
     if chunks and y is None and are_chunks(X):
         if sample_weight is not None or groups is not None:
             raise InputError(
-                "sample_weight or groups are given beside chunks; let each chunk be (X, y, sample_weight) or "
-                "(X, y, sample_weight, groups) instead"
+                "sample_weight or groups are given together with chunks; yield (X, y, sample_weight) or (X, y, "
+                "sample_weight, groups) instead"
             )
         return ChunkSource(X)
     return MemorySource(X, y, sample_weight, groups)

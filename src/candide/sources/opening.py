@@ -99,7 +99,7 @@ def read(
     {'text': 'free entry', 'label': 'spam'}
     """
     if isinstance(columns, str):
-        raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
+        raise ParameterError(f"columns is the string {columns!r}; expected a list of names: columns=[{columns!r}]")
     requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     how = ReadOptions(check_format(format), encoding, tuple(missing), extensions)
     parts = _open_all([os.fspath(path) for path in paths], sql, how)
@@ -120,7 +120,7 @@ def _open_all(paths: list[str], sql: str | None, how: ReadOptions) -> list[Reade
     if sql is not None:
         return [_open_query(paths, sql, how.extensions)]
     if not paths:
-        raise ParameterError("no source is named; pass a file, a folder, '-' for standard input, or sql='SELECT …'")
+        raise ParameterError("no source is given; pass a file, a folder, '-' for standard input, or sql='SELECT …'")
     if "-" in paths or any(map(is_database_uri, paths)):
         return [part for path in paths for part in _open_special(path, how)]
     places = [place for path in paths for place in expand_path(path)]
@@ -135,8 +135,8 @@ def _open_query(paths: list[str], sql: str, extensions: bool) -> Reader:
     if len(paths) == 1 and is_database_uri(paths[0]):
         return open_database(paths[0], sql, extensions)
     raise ParameterError(
-        f"sql= is given together with {', '.join(map(repr, paths))}; a query names its files itself, as in "
-        "sql=\"SELECT * FROM 'mail.csv'\"; beside it only a database such as 'sqlite:shop.db' is allowed"
+        f"sql= is given together with {', '.join(map(repr, paths))}, but a query names its own files, as in "
+        "sql=\"SELECT * FROM 'mail.csv'\"; only a database such as 'sqlite:shop.db' can be combined with sql="
     )
 
 
@@ -164,8 +164,8 @@ def _open_file(path: Path, name: str, how: ReadOptions) -> Reader:
     kind = detect_format(path, name, how.format, how.encoding)
     if kind.encoding in ("cp1252", "latin-1") and how.encoding is None:
         warn(
-            f"{name} is not UTF-8, and is read as {kind.encoding} (Western European); pass encoding={kind.encoding!r} "
-            "if that is right, or the one it has"
+            f"{name} is not UTF-8 and is read as {kind.encoding} (Western European); pass encoding={kind.encoding!r} "
+            "to confirm, or another encoding"
         )
     if kind.format in _NEED_PLAIN_FILE and detect_compression(path):
         with open_decompressed(path) as stream:
@@ -217,8 +217,8 @@ def open_documents(places: Sequence[Path], encoding: str | None) -> Reader:
     ]
     if not found:
         raise SourceError(
-            f"the folder {places[0]} holds no files; pass one with a sub-folder of texts for each class, or with files "
-            f"of the formats {', '.join(FORMATS)}"
+            f"the folder {places[0]} contains no files; pass a folder with one sub-folder of texts per class, or with "
+            f"files of the formats {', '.join(FORMATS)}"
         )
     name = str(places[0]) if len(places) == 1 else "the folders"
     is_mailbox = any(map(_is_maildir, classes)) or is_email(found[0].path)

@@ -80,8 +80,8 @@ class BadRows:
                 self._file = self.on_bad_row.open("w", encoding="utf-8")
             except OSError as error:
                 raise SourceError(
-                    f"bad rows cannot be written to {str(self.on_bad_row)!r} ({error.strerror}); name a file in a "
-                    "folder where you may write"
+                    f"cannot write bad rows to {str(self.on_bad_row)!r} ({error.strerror}); choose a file in a "
+                    "writable folder"
                 ) from None
 
     def end(self) -> None:
@@ -93,8 +93,8 @@ class BadRows:
     def add(self, bad: BadRow) -> None:
         if self.are_errors:
             raise SourceError(
-                f"{bad.file}, line {bad.line}: {bad.problem} ({_shorten(bad.row)}); {bad.advice}, or leave such rows "
-                "out with on_bad_row='skip'"
+                f"{bad.file}, line {bad.line}: {bad.problem} ({_shorten(bad.row)}); {bad.advice}, or skip such rows "
+                "with on_bad_row='skip'"
             )
         self.n_rows += 1
         if len(self.rows) < _MAX_KEPT:
@@ -116,8 +116,8 @@ def _check_handler(on_bad_row: OnBadRow) -> str | Path | Callable[[BadRow], obje
     if isinstance(on_bad_row, os.PathLike) or (isinstance(on_bad_row, str) and Path(on_bad_row).suffix):
         return Path(on_bad_row)
     raise ParameterError(
-        f"on_bad_row is {on_bad_row!r}; allowed are 'error', 'skip', a file that collects such rows ('bad.jsonl'), or "
-        "a function that takes one"
+        f"on_bad_row is {on_bad_row!r}; expected 'error', 'skip', a file for such rows ('bad.jsonl'), or a function "
+        "that is called with each"
     )
 
 
@@ -309,11 +309,11 @@ def check_columns(part: Reader, schema: pa.Schema, first: str) -> None:
     lacking, new = set(schema.names) - set(part.schema.names), set(part.schema.names) - set(schema.names)
     if not lacking and not new:
         return
-    differences = [f"lacks {', '.join(map(repr, sorted(lacking)))}"] if lacking else []
-    differences += [f"has {', '.join(map(repr, sorted(new)))} besides"] if new else []
+    differences = [f"is missing columns {', '.join(map(repr, sorted(lacking)))}"] if lacking else []
+    differences += [f"has additional columns {', '.join(map(repr, sorted(new)))}"] if new else []
     raise SourceError(
-        f"{part.name} {' and '.join(differences)}, compared with {first}; files that are read together have the same "
-        "columns; give them the same header, or read them one by one"
+        f"{part.name} {' and '.join(differences)}, compared with {first}; expected the same columns in all files; use "
+        "the same header, or read the files separately"
     )
 
 
@@ -347,7 +347,7 @@ def _cast(column: pa.Array, field: pa.Field, name: str, first_row: int, to_texts
     # Bytes and records have one text.
     plain = _is_number(column.type) or pa.types.is_boolean(column.type) or pa.types.is_temporal(column.type)
     if _is_text(field.type) and plain and not to_texts and DECLARED not in (field.metadata or {}):
-        raise _refusal(column, field, name, "one value may be written in two ways, as 17 and '17.0'")
+        raise _refusal(column, field, name, "the same value could be written in two ways, such as 17 and '17.0'")
     try:
         converted = convert_array(column, field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
@@ -359,11 +359,11 @@ def _cast(column: pa.Array, field: pa.Field, name: str, first_row: int, to_texts
 
 def _refusal(column: pa.Array, field: pa.Field, name: str, found: str) -> SourceError:
     declared = (field.metadata or {}).get(DECLARED)
-    decided = "it is declared so" if declared else "the rows before are"
+    decided = "its declared type" if declared else "the type of the rows before"
     return SourceError(
-        f"{name}: column {field.name!r} is of type {column.type}, which cannot be read as {field.type}, as {decided} "
-        f"({found}); write it with one type in all files, or declare its type: schema={{{field.name!r}: 'number'}} or "
-        f"'category' (--type {field.name}=number in a terminal)"
+        f"{name}: column {field.name!r} is of type {column.type}, which cannot be converted to {field.type}, "
+        f"{decided} ({found}); write it with one type in all files, or declare its type: schema={{{field.name!r}: "
+        f"'number'}} or 'category' (--type {field.name}=number on the command line)"
     )
 
 

@@ -49,8 +49,8 @@ def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = Fals
     """
     if not rows.num_rows:
         raise InputError(
-            f"{name} has the columns {quote_names(rows.column_names)} and no rows; found no labeled rows, expected at "
-            "least one; pass a source with rows"
+            f"{name} has the columns {quote_names(rows.column_names)} but no rows; expected at least one labeled row; "
+            "pass a source with rows"
         )
     names = [name for name in rows.column_names if name != requested.weight]
     label = requested.label or _infer_label(rows.select(names), requested, is_texts)
@@ -61,7 +61,7 @@ def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = Fals
     columns = requested.columns or tuple(name for name in names if name != label)
     if not columns:
         raise InputError(
-            f"{label!r} is the only column; a model needs other columns to train on; pass a table that has some"
+            f"{label!r} is the only column; a model needs at least one more; pass a table with other columns"
         )
     only_text = requested.columns is None and len(columns) == 1 and _is_text(rows, columns[0])
     return Roles(label, columns[0] if only_text else None, columns, requested.weight)
@@ -122,19 +122,19 @@ def _describe_column(rows: pa.Table, name: str) -> str:
         return "dates"
     n_values = pc.count_distinct(column).as_py()
     what = "numbers" if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) else "names"
-    return f"{what}, {n_values} different" if n_values < len(rows) else what
+    return f"{what}, {n_values} distinct" if n_values < len(rows) else what
 
 
 def _no_label_message(rows: pa.Table) -> str:
     kinds = "; ".join(f"{name!r} ({_describe_column(rows, name)})" for name in rows.column_names)
     return (
-        f"no column is clearly the label; the columns are {kinds}; say which one holds the classes: label='…' "
-        "(--label in a terminal)"
+        f"the label column cannot be detected; the columns are {kinds}; choose the label column with label='…' "
+        "(--label on the command line)"
     )
 
 
 def _no_classes_message() -> str:
     return (
-        "these texts have no classes; to learn from them pass a folder with one sub-folder for each class, or several "
-        "folders or mailboxes, one for each: read('ham.mbox', 'spam.mbox')"
+        "the texts have no labels; pass a folder with one sub-folder per class, or one folder or mailbox per class: "
+        "read('ham.mbox', 'spam.mbox')"
     )

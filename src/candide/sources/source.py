@@ -190,7 +190,7 @@ class ArrowSource(Source):
             self._first_size = batch.num_rows, batch.nbytes
 
     def _no_rows_error(self, n_rows: int) -> InputError:
-        what = f"the columns {', '.join(self.names)} and no rows" if not n_rows else f"{n_rows:,} rows without a label"
+        what = f"the columns {', '.join(self.names)} but no rows" if not n_rows else f"{n_rows:,} rows without a label"
         return InputError(f"the source has {what}; expected at least one labeled row; check the source and the label")
 
     def _describes_texts(self) -> bool:

@@ -114,7 +114,7 @@ def _sql_frame(X: Any) -> Any:
             warnings.simplefilter("ignore")  # that the index is lost, which is no column of the model
             return X.to_spark()
     raise InputError(
-        f"X is a {type(X).__name__} of Spark; pass a data frame: an RDD makes one with toDF(), a series with to_frame()"
+        f"X is a Spark {type(X).__name__}; expected a data frame; convert an RDD with toDF(), a series with to_frame()"
     )
 
 
@@ -139,8 +139,7 @@ def _check_name(name: Any, what: str, names: list[str]) -> None:
 
 def _no_name_error(name: Any, what: str, names: list[str]) -> InputError:
     return InputError(
-        f"{what} is {name!r:.60}; with a data frame of Spark it is the name of one of its columns, "
-        f"{', '.join(names)}; pass one of these"
+        f"{what} is {name!r:.60}; with a Spark data frame, expected one of its column names: {', '.join(names)}"
     )
 
 
@@ -179,7 +178,7 @@ def sent_to_workers(task: Callable[..., Any]) -> Callable[..., Any]:
         except ModuleNotFoundError:
             raise ModuleNotFoundError(
                 f"candide is not installed for Spark's Python workers ({sys.executable}); install it on every worker, "
-                "or send an environment that has it: spark.archives"
+                "or ship an environment that includes it with spark.archives"
             ) from None
         return pickle.loads(pickled)(batches)
 
@@ -329,7 +328,7 @@ def as_matrix(X: Any) -> Any:
     name, kind = X.column_names[0], X.schema.types[0]
     if pa.types.is_struct(kind) and "values" in [field.name for field in kind]:
         raise InputError(
-            f"column {name!r} holds vectors of Spark's machine learning; make arrays of them, with "
+            f"column {name!r} contains vectors of Spark ML; convert them to arrays with "
             f"pyspark.ml.functions.vector_to_array({name!r})"
         )
     return _stacked(X.column(0).combine_chunks(), name) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else X
@@ -341,6 +340,6 @@ def _stacked(lists: Any, name: str) -> Any:
     lengths = pc.list_value_length(lists)
     shortest, longest = pc.min_max(lengths).values() if len(lists) else (None, None)
     if lists.null_count or shortest != longest:
-        found = "a null" if lists.null_count else f"lists of {shortest} and of {longest}"
-        raise InputError(f"column {name!r} holds {found}; give every row a list, and all lists the same length")
+        found = "a null" if lists.null_count else f"lists of lengths {shortest} and {longest}"
+        raise InputError(f"column {name!r} contains {found}; expected a list of the same length in every row")
     return lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)

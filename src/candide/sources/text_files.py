@@ -97,7 +97,7 @@ class DocumentsReader(Reader):
             encoding = self._encoding or detect_encoding(content)
             if encoding is None:
                 progress.bad_rows.add(
-                    BadRow(str(path), 1, "bytes that are no text", repr(content[:40]), "remove the file")
+                    BadRow(str(path), 1, "binary data instead of text", repr(content[:40]), "remove the file")
                 )
             else:
                 text = content.decode(encoding, errors="replace").removeprefix("\ufeff")

@@ -86,7 +86,7 @@ class Spec(ABC):
         for name in changes:
             if name not in known:
                 raise ParameterError(
-                    f"{self.name} has no parameter {name!r}; it has {', '.join(known)}; name one of them"
+                    f"{self.name} has no parameter {name!r}; it has {', '.join(known)}; pass one of these"
                 )
         return replace(self, **changes)
 
@@ -128,7 +128,7 @@ class Spec(ABC):
             return None
         if not is_whole(self.subsample) or self.subsample < 0:
             raise ParameterError(
-                f"subsample is {self.subsample!r}; it must be 'auto', a number of training rows to keep, or 0 for none"
+                f"subsample is {self.subsample!r}; expected 'auto', the number of training rows to keep, or 0 for none"
             )
         return int(self.subsample)
 
@@ -153,7 +153,7 @@ class Spec(ABC):
 
     def _calibration(self) -> str | None:
         if self.calibrate is not None and self.calibrate not in METHODS:
-            raise ParameterError(f"calibrate is {self.calibrate!r}; it must be None or one of {', '.join(METHODS)}")
+            raise ParameterError(f"calibrate is {self.calibrate!r}; expected None or one of {', '.join(METHODS)}")
         chosen: str | None = self.calibrate
         return chosen
 
@@ -213,7 +213,7 @@ class Spec(ABC):
     def column_types(self, schema: Schema, previous: Previous) -> list[tuple[Any, str, str]]:
         """Return the name of each column, its type, and how that was decided."""
         names = [schema.roles.text if schema.roles else "text"] if self.reads_texts else schema.column_names().tolist()
-        return [(name, self.column_type, f"{self.name} reads such columns") for name in names]
+        return [(name, self.column_type, f"{self.name} expects such columns") for name in names]
 
     def table_columns(self, schema: Schema) -> tuple[list[str], dict[str, Any]]:
         """Return the names of the columns in a database, and examples of cells that are booleans or times."""
@@ -226,8 +226,8 @@ class Spec(ABC):
         found = first_difference(self.counting, old, new)
         if found is not None:
             raise ParameterError(
-                f"{found.what} was {found.one} when the model was fitted and is {found.other} now, so it would count "
-                "different things; set it back, or fit again"
+                f"{found.what} was {found.one} when the model was fitted and is {found.other} now, which changes what "
+                "is counted; restore the old value, or fit again"
             )
 
     def check_mergeable(self, schemas: tuple[Schema, Schema], models: tuple[Previous, Previous]) -> None:
@@ -237,13 +237,13 @@ class Spec(ABC):
         if mine.n_features != other.n_features or (all(names) and names[0] != names[1]):
             raise MergeError(
                 f"the models have different columns: {names[0] or mine.n_features} and "
-                f"{names[1] or other.n_features}; merge models that saw the same columns"
+                f"{names[1] or other.n_features}; only models with the same columns can be merged"
             )
         found = first_difference(self.counting, models[0].bound_spec.family, models[1].bound_spec.family)
         if found is not None:
             raise MergeError(
-                f"{found.what} is {found.one} in one model and {found.other} in the other, so they counted different "
-                "things; train both alike"
+                f"{found.what} is {found.one} in one model and {found.other} in the other, so their counts cannot be "
+                "added; train both with the same settings"
             )
 
 

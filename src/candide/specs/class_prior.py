@@ -32,7 +32,7 @@ class ClassPrior:
         if np.ndim(self.pseudo) and np.shape(self.pseudo) != (len(classes),):
             raise ParameterError(
                 f"the class prior has {np.size(self.pseudo)} pseudo-counts for {len(classes)} classes "
-                f"({_listed(classes)}); give one per class, in sorted order, or one for all"
+                f"({_listed(classes)}); pass one per class, in sorted order, or a single number"
             )
         if self.given is not None:
             _check_shares(_in_order(self.given, classes), classes)
@@ -45,8 +45,8 @@ class ClassPrior:
         strange = [label for label in self.class_weight if label not in known]
         if strange and any(label not in self.class_weight for label in known):
             raise ParameterError(
-                f"class_weight names {strange[0]!r}, not a class of y ({_listed(classes)}); name the classes as "
-                "they are in y"
+                f"class_weight has the key {strange[0]!r}, which is not a class of y ({_listed(classes)}); use the "
+                "labels in y as keys"
             )
 
     def probability(self, classes: Index, rows: Floats) -> Floats:
@@ -57,8 +57,8 @@ class ClassPrior:
         weighted = prior * self.weight(classes, rows)
         if not weighted.any(axis=-1).all():
             raise ParameterError(
-                f"class_weight is {self.class_weight!r}, which leaves no class a probability above 0; give at least "
-                f"one of the classes ({_listed(classes)}) a positive weight"
+                f"class_weight is {self.class_weight!r}, so every class has probability 0; give at least one of the "
+                f"classes ({_listed(classes)}) a positive weight"
             )
         return np.asarray(weighted / weighted.sum(axis=-1, keepdims=True))
 
@@ -120,7 +120,7 @@ def _in_order(given: Floats | Mapping[Any, float], classes: Index) -> Floats:
         return given
     known = classes.labels.tolist()
     if set(given) != set(known):
-        raise ParameterError(f"the class prior names {list(given)}; it must name each of {_listed(classes)}")
+        raise ParameterError(f"the class prior has the keys {list(given)}; expected the classes {_listed(classes)}")
     return np.array([given[label] for label in known], dtype=np.float64)
 
 
@@ -128,10 +128,10 @@ def _check_shares(given: Floats, classes: Index) -> None:
     if given.shape != (len(classes),):
         raise ParameterError(
             f"Number of priors must match number of classes: got {given.size} priors for {len(classes)} classes "
-            f"({_listed(classes)}); give one per class, in sorted order"
+            f"({_listed(classes)}); pass one per class, in sorted order"
         )
     if not (given >= 0).all():
-        raise ParameterError(f"Priors must be non-negative: got {given.tolist()}; give probabilities")
+        raise ParameterError(f"Priors must be non-negative: got {given.tolist()}; pass probabilities")
     if not np.isclose(given.sum(), 1.0):
         raise ParameterError(
             f"The sum of the priors should be 1.: got {given.tolist()}, which sum to {given.sum():g}; divide them by "

@@ -45,7 +45,7 @@ class DiscreteSpec(Spec):
         shape: tuple[int, ...] = () if isinstance(self.alpha, str) else np.shape(self.alpha)
         if len(shape) == 2 and shape[0] != n_classes:
             raise ParameterError(
-                f"alpha has {shape[0]} rows for {n_classes} classes; give one row per class, in sorted order, or one "
+                f"alpha has {shape[0]} rows for {n_classes} classes; pass one row per class, in sorted order, or one "
                 "value per feature"
             )
         super().check_classes(bound, n_classes)
@@ -61,15 +61,15 @@ class DiscreteSpec(Spec):
         given = [name for name in self.prior_parameters if getattr(self, name) is not None]
         if estimate == "mle" and given:
             raise ParameterError(
-                f"{given[0]} is given with estimate='mle', and maximum likelihood has no prior; leave one of them out"
+                f"{given[0]} is given with estimate='mle', but maximum likelihood has no prior; omit one of them"
             )
         if self.parameter_prior is None:
             prior = make(self._checked_alpha(schema))
         else:
             if len(given) > 1:
                 raise ParameterError(
-                    f"{given[0]} and parameter_prior are both given, and both are the prior of the parameters; leave "
-                    "one of them out"
+                    f"{given[0]} and parameter_prior are both given, but both set the prior of the parameters; omit "
+                    "one of them"
                 )
             prior = self._given_prior(schema)
         self._check_proper(prior, estimate)
@@ -84,8 +84,8 @@ class DiscreteSpec(Spec):
         for name, value in averages.items():
             if value in ("predictive", "evidence") and not all(one.is_proper for one in priors):
                 raise ParameterError(
-                    f"{name} is {value!r}, which averages over a prior, and {priors[0]!r} is improper; pseudo-counts "
-                    "must be above 0"
+                    f"{name} is {value!r}, which averages over a prior, but {priors[0]!r} is improper; expected "
+                    "pseudo-counts above 0"
                 )
 
     def _checked_alpha(self, schema: Schema) -> float | Floats:
@@ -104,12 +104,13 @@ class DiscreteSpec(Spec):
             return 1.0
         if isinstance(self.alpha, (bool, str)):
             raise ParameterError(
-                f"alpha is {self.alpha!r}; it must be a number of at least 0, an array of such, 'evidence' or 'loo'"
+                f"alpha is {self.alpha!r}; expected a non-negative number, an array of non-negative numbers, "
+                "'evidence' or 'loo'"
             )
         try:
             alpha = np.array(self.alpha, dtype=np.float64)  # a copy: the caller may change the array later
         except (TypeError, ValueError):
-            raise ParameterError(f"alpha is {self.alpha!r}; it must be a number of at least 0, or an array") from None
+            raise ParameterError(f"alpha is {self.alpha!r}; expected a non-negative number, or an array") from None
         if alpha.ndim and (alpha.ndim > 2 or alpha.shape[-1] != schema.n_features):
             raise ParameterError(
                 "When alpha is an array, it should contains `n_features` values, or one row of them per class. Got "
@@ -117,8 +118,8 @@ class DiscreteSpec(Spec):
             )
         if not ((alpha >= 0) & (alpha < np.inf)).all():
             raise ParameterError(
-                f"All values in alpha must be greater than 0. Got {self.alpha!r}; a pseudo-count is finite and at "
-                "least 0, where 0 is no smoothing and 1 is Laplace's"
+                f"All values in alpha must be greater than 0. Got {self.alpha!r}; expected finite, non-negative "
+                "numbers; 0 means no smoothing, 1 is Laplace smoothing"
             )
         return alpha if alpha.ndim else float(alpha)
 
@@ -156,7 +157,7 @@ class ComplementSpec(DiscreteSpec):
 
 
 def _no_density(what: str, advice: str) -> ParameterError:
-    return ParameterError(f"{what} needs a density of the row, and complement scores are none; {advice}")
+    return ParameterError(f"{what} needs a density of the row, but complement scores are not a density; {advice}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -209,7 +210,7 @@ class CategoricalSpec(DiscreteSpec):
         prior, estimate = self._prior(schema, Dirichlet)
         family = Categorical(prior, self.categories, self.unseen, least, estimate)
         if family.least(schema.n_features).min() < 1:
-            raise ParameterError(f"min_categories is {self.min_categories!r}; a column has at least 1 category")
+            raise ParameterError(f"min_categories is {self.min_categories!r}; expected at least 1")
         return family
 
     def _given_prior(self, schema: Schema) -> Any:

@@ -40,8 +40,8 @@ class GaussianSpec(Spec):
         if estimate == "mle":
             if prior is not None:
                 raise ParameterError(
-                    "parameter_prior is given with estimate='mle', and maximum likelihood has no prior; leave one of "
-                    "them out"
+                    "parameter_prior is given with estimate='mle', but maximum likelihood has no prior; omit one of "
+                    "them"
                 )
             default = 0.0 if self.estimate == "mle" else VAR_SMOOTHING
             floor = default if self.var_smoothing is None else number(self.var_smoothing, "var_smoothing")
@@ -50,7 +50,7 @@ class GaussianSpec(Spec):
             name = "ddof" if self.var_smoothing is None else "var_smoothing"
             other = "a parameter_prior" if self.estimate is None else f"estimate={estimate!r}"
             raise ParameterError(
-                f"{name} is given with {other}, where a prior keeps variances above 0; leave one of them out"
+                f"{name} is given with {other}, but there the prior already keeps variances positive; omit one of them"
             )
         return Gaussian(None if prior is None else self._prior(schema, shared), estimate, 0.0, 0.0, shared)
 
@@ -60,7 +60,7 @@ class GaussianSpec(Spec):
             read_prior(self.parameter_prior, kinds, schema.n_features, schema.feature_names)
         )
         if not prior.is_proper:
-            raise ParameterError(f"parameter_prior is {prior!r}; strength, shape and scale must be above 0")
+            raise ParameterError(f"parameter_prior is {prior!r}; expected strength, shape and scale above 0")
         if shared:
             _check_one_variance(prior)
         return prior
@@ -74,6 +74,6 @@ def _check_one_variance(prior: NormalInverseGamma | Normal) -> None:
         rows = np.atleast_2d(getattr(prior, name))
         if (rows != rows[0]).any():
             raise ParameterError(
-                f"variance is 'shared', and {name} of the parameter_prior differs by class; give one number, or one "
+                f"variance is 'shared', but {name} of the parameter_prior differs by class; pass one number, or one "
                 "per column"
             )

@@ -17,15 +17,15 @@ def number(value: Any, name: str, most: float = np.inf) -> float:
     """Return a finite real parameter from 0 to ``most``."""
     real = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not (real and 0 <= value <= most and value < np.inf):
-        limit = "of at least 0" if most == np.inf else f"from 0 to {most:g}"
-        raise ParameterError(f"{name} is {value!r}; it must be a number {limit}")
+        limit = "a non-negative number" if most == np.inf else f"a number from 0 to {most:g}"
+        raise ParameterError(f"{name} is {value!r}; expected {limit}")
     return float(value)
 
 
 def whole_number(value: Any, name: str) -> int:
     """Return an integer parameter above 0."""
     if not (is_whole(value) and value >= 1):
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number above 0")
+        raise ParameterError(f"{name} is {value!r}; expected a positive integer")
     return int(value)
 
 
@@ -37,14 +37,14 @@ def is_whole(value: Any) -> bool:
 def flag(value: Any, name: str) -> bool:
     """Return a boolean parameter."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ParameterError(f"{name} is {value!r}; it must be True or False")
+        raise ParameterError(f"{name} is {value!r}; expected True or False")
     return bool(value)
 
 
 def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """Return a parameter that is one of several names."""
     if not isinstance(value, str) or value not in allowed:
-        raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
+        raise ParameterError(f"{name} is {value!r}; expected one of {', '.join(allowed)}")
     return str(value)
 
 
@@ -53,7 +53,7 @@ def read_estimate(estimate: Any, default: Estimate) -> Estimate:
     if estimate is None:
         return default
     if not isinstance(estimate, str) or estimate not in ESTIMATES:
-        raise ParameterError(f"estimate is {estimate!r}; it must be None, {', '.join(map(repr, ESTIMATES))}")
+        raise ParameterError(f"estimate is {estimate!r}; expected None, {', '.join(map(repr, ESTIMATES))}")
     checked: Estimate = estimate
     return checked
 
@@ -67,11 +67,11 @@ def read_prior(given: Any, kinds: tuple[type, ...], n_features: int, names: Sequ
         given = _in_order(given, n_features, names)
     allowed = " or ".join(kind.__name__ for kind in kinds)
     if not isinstance(given, (list, tuple)) or not all(isinstance(one, kinds) for one in given):
-        raise ParameterError(
-            f"parameter_prior is {given!r}; it must be a candide.priors.{allowed}, or one for each column"
-        )
+        raise ParameterError(f"parameter_prior is {given!r}; expected a candide.priors.{allowed}, or one per column")
     if len(given) != n_features:
-        raise ParameterError(f"parameter_prior has {len(given)} priors for {n_features} columns; give one each")
+        raise ParameterError(
+            f"parameter_prior has {len(given)} priors for {n_features} columns; pass one prior per column"
+        )
     return tuple(given)
 
 
@@ -81,10 +81,10 @@ def stacked(priors: Any) -> Any:
         return priors
     kind = type(priors[0])
     if any(type(one) is not kind for one in priors):
-        raise ParameterError("the priors of the columns are of different kinds; give all columns the same kind")
+        raise ParameterError("the priors of the columns have different types; pass priors of the same type")
     columns = {field.name: [getattr(one, field.name) for one in priors] for field in fields(kind)}
     if any(np.ndim(value) for values in columns.values() for value in values):
-        raise ParameterError("a prior of one column holds an array; give it single numbers")
+        raise ParameterError("the prior of a column contains an array; expected single numbers")
     return kind(**{name: np.array(values) for name, values in columns.items()})
 
 
@@ -95,16 +95,16 @@ def _in_order(given: Mapping[Any, Any], n_features: int, names: Sequence[Any] | 
     found: dict[int, Any] = {}
     for key, prior in given.items():
         if key not in places or places[key] in found:
-            raise _wrong_column(f"column {key!r} twice" if key in places else f"no column {key!r}", printed)
+            raise _wrong_column(f"duplicate column {key!r}" if key in places else f"unknown column {key!r}", printed)
         found[places[key]] = prior
     for j in range(n_features):
         if j not in found:
-            raise _wrong_column(f"column {printed[j]!r} without a prior", printed)
+            raise _wrong_column(f"no prior for column {printed[j]!r}", printed)
     return [found[j] for j in range(n_features)]
 
 
 def _wrong_column(what: str, printed: list[Any]) -> ParameterError:
-    return ParameterError(f"parameter_prior by column: there is {what}; give a prior for each of {printed[:10]}")
+    return ParameterError(f"parameter_prior by column: {what}; pass one prior for each of {printed[:10]}")
 
 
 def _check_shape(prior: Any, n_features: int) -> None:
@@ -112,8 +112,8 @@ def _check_shape(prior: Any, n_features: int) -> None:
         shape = np.shape(getattr(prior, field.name))
         if shape and (len(shape) > 2 or shape[-1] != n_features):
             raise ParameterError(
-                f"{field.name} of the parameter_prior has shape {shape} for {n_features} columns; give one number, one "
-                "per column, or one row per class"
+                f"{field.name} of the parameter_prior has shape {shape} for {n_features} columns; pass one number, "
+                "one per column, or one row per class"
             )
 
 
@@ -126,19 +126,19 @@ def check_height(prior: Any, n_classes: int) -> None:
                 continue
             what = "or one per value of the column" if by_column else "one per column, or one row per class, in order"
             raise ParameterError(
-                f"{name} of a prior has shape {np.shape(value)} for {n_classes} classes; give one number, {what}"
+                f"{name} of a prior has shape {np.shape(value)} for {n_classes} classes; pass one number, {what}"
             )
 
 
 def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
     """A class prior from an estimator's parameters."""
     if not isinstance(fitted, (bool, np.bool_)):
-        raise ParameterError(f"fit_prior is {fitted!r}; it must be True or False")
+        raise ParameterError(f"fit_prior is {fitted!r}; expected True or False")
     weights, word = _read_class_weight(class_weight), given if isinstance(given, str) else None
     if word not in (None, "smoothed", "uniform"):
         raise ParameterError(
-            f"the class prior is {given!r}; it must be None (shares of the rows), 'smoothed', 'uniform', a Dirichlet, "
-            "or one probability per class (in sorted order, or a dict by label)"
+            f"the class prior is {given!r}; expected None (class frequencies), 'smoothed', 'uniform', a Dirichlet, or "
+            "one probability per class (in sorted order, or a dict by label)"
         )
     if given is None or word == "uniform":
         return ClassPrior(None, bool(fitted) and given is None, weights)
@@ -146,8 +146,8 @@ def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
         return ClassPrior(_read_shares(given), bool(fitted), weights)
     if not fitted:
         raise ParameterError(
-            f"fit_prior is False, which makes all classes alike, and class_prior is {given!r}, which follows the rows; "
-            "leave one of them out"
+            f"fit_prior is False, which makes the class prior uniform, but class_prior is {given!r}, which estimates "
+            "it from the rows; omit one of them"
         )
     return ClassPrior(None, True, weights, 1.0 if word else given.concentration)
 
@@ -158,14 +158,14 @@ def _read_shares(given: Any) -> Any:
     try:
         return np.array(given, dtype=np.float64)  # a copy: the caller may change its own later
     except (TypeError, ValueError):
-        raise ParameterError(f"the class prior is {given!r}; give one probability per class, or None") from None
+        raise ParameterError(f"the class prior is {given!r}; expected one probability per class, or None") from None
 
 
 def _read_class_weight(class_weight: Any) -> Any:
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return class_weight
     if not isinstance(class_weight, Mapping):
-        raise ParameterError(f"class_weight is {class_weight!r}; it must be a dict, 'balanced' or None")
+        raise ParameterError(f"class_weight is {class_weight!r}; expected a dict, 'balanced' or None")
     for label, weight in class_weight.items():
         number(weight, f"class_weight of {label!r}")
     return dict(class_weight)

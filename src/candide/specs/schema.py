@@ -42,15 +42,15 @@ class Schema:
         if n_columns != self.n_features:
             raise InputError(
                 f"X has {n_columns} features, but {estimator} is expecting {self.n_features} features as input; pass "
-                "the columns that it was trained on"
+                "the columns it was trained on"
             )
         if self.feature_names is None or type(X) is np.ndarray:
             return
         names = column_names(X) or ()
         if names and all(isinstance(name, str) for name in names) and tuple(names) != self.feature_names:
             raise InputError(
-                f"X has the columns {list(names)}, and the model was trained on {list(self.feature_names)}; pass "
-                "those, in that order"
+                f"X has the columns {list(names)}, but the model was trained on {list(self.feature_names)}; pass "
+                "these columns in this order"
             )
 
     def parts(self) -> dict[str, Any] | None:

@@ -50,7 +50,9 @@ class TableSpec(Spec):
         assert isinstance(schema, TableSchema)
         alpha = None if self.alpha is None else number(self.alpha, "alpha")
         if alpha == 0:
-            raise ParameterError("alpha is 0, and a table needs smoothing; for none, use CategoricalNB(alpha=0)")
+            raise ParameterError(
+                "alpha is 0, but NaiveBayes requires smoothing; pass a positive number, or use CategoricalNB(alpha=0)"
+            )
         missing = choice(self.missing, "missing", ("auto", "ignore", "category", "error"))
         unseen = choice(self.unseen, "unseen", ("ignore", "smooth"))
         return TableFamily(schema.names, schema.column_specs, schema.blocks, missing, unseen, alpha, auto_family())
@@ -67,12 +69,12 @@ class TableSpec(Spec):
 
     def _order(self) -> int | None:
         if self.stacking not in ("auto", None):
-            raise ParameterError(f"stacking is {self.stacking!r}; it must be 'auto' or None")
+            raise ParameterError(f"stacking is {self.stacking!r}; expected 'auto' or None")
         if self.order not in ("auto", 0, 1, 2) or isinstance(self.order, bool):
-            raise ParameterError(f"order is {self.order!r}; it must be 'auto', 0, 1 or 2")
+            raise ParameterError(f"order is {self.order!r}; expected 'auto', 0, 1 or 2")
         if self.stacking is None:
             if self.order not in ("auto", 0):
-                raise ParameterError(f"order={self.order!r} adds views, which need stacking; pass stacking='auto'")
+                raise ParameterError(f"order={self.order!r} adds views, which require stacking; pass stacking='auto'")
             return None
         return 2 if self.order == "auto" else int(self.order)
 
@@ -110,7 +112,7 @@ class TableSpec(Spec):
         declared, given = self._declared(X)
         unknown = [name for name in declared if name not in given]
         if len(unknown) > 1 or any(similar_name(name, given) is not None for name in unknown):
-            hint = did_you_mean(unknown[0], given, "name columns of X, and the column of the label")
+            hint = did_you_mean(unknown[0], given, "pass columns of X or the label column")
             raise ParameterError(
                 f"schema declares {unknown[0]!r}, but X has no such column; it has {quote_names(given)}; {hint}"
             )
@@ -171,10 +173,15 @@ class TableSpec(Spec):
         assert isinstance(theirs, TableSchema)
         if mine.names != theirs.names:
             listed = ", ".join(sorted(map(str, set(mine.names) ^ set(theirs.names))))
-            raise MergeError(f"only one of the models has the columns {listed}; give both dates with times, or none")
+            raise MergeError(
+                f"only one of the models has the columns {listed}; pass dates with times to both models, or to neither"
+            )
         if mine.blocks != theirs.blocks:
-            raise MergeError("the models take different columns together, so their counts differ; train both alike")
+            raise MergeError(
+                "the models have different blocks of columns, so their counts cannot be added; train "
+                "both with the same settings"
+            )
         try:
             join_kinds(mine.names, *(model.state.statistics.kinds for model in models))
         except InputError as error:
-            raise MergeError(f"the models counted different things: {error}") from None
+            raise MergeError(f"the counts of the models cannot be added: {error}") from None

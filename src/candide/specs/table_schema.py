@@ -47,13 +47,11 @@ _NAMES = ("categorical", "bernoulli")
 BLOCKS = ("multinomial", "multivariate_normal")
 _BLOCK_OPTIONS: dict[str, dict[str, Option]] = {
     "multinomial": {
-        "prior": Option(lambda value: isinstance(value, Dirichlet), "a Dirichlet of candide.priors"),
+        "prior": Option(lambda value: isinstance(value, Dirichlet), "a candide.priors.Dirichlet"),
         "estimate": one_of(*ESTIMATES),
     },
     "multivariate_normal": {
-        "prior": Option(
-            lambda value: isinstance(value, NormalInverseWishart), "a NormalInverseWishart of candide.priors"
-        ),
+        "prior": Option(lambda value: isinstance(value, NormalInverseWishart), "a candide.priors.NormalInverseWishart"),
         "estimate": one_of(*ESTIMATES),
         "var_smoothing": FROM_0,
     },
@@ -153,8 +151,8 @@ class TableSchema(Schema):
                    ((self.column_specs, self.blocks), (column_specs, blocks))]  # fmt: skip
         if counted[0] != counted[1]:
             raise ParameterError(
-                f"columns is now {columns!r}, which takes other columns as categories, texts or together than when "
-                "the model was fitted, so it would count different things; set it back, or fit again"
+                f"columns is now {columns!r}, which treats other columns as categories, texts or blocks than when the "
+                "model was fitted; restore the old value, or fit again"
             )
         return replace(self, column_specs=column_specs)
 
@@ -209,7 +207,7 @@ class TableSchema(Schema):
         if n_columns != self.n_features:
             raise InputError(
                 f"X has {n_columns} features, but NaiveBayes is expecting {self.n_features} features as input; pass "
-                "the columns that it was trained on"
+                "the columns it was trained on"
             )
 
     def _in_order(self, data: Columns) -> Columns:
@@ -304,7 +302,7 @@ def _check_families(data: Columns, forced: tuple[Kind, ...], declared: Mapping[A
     for column, kind in zip(data.columns, forced, strict=True):
         if column.name in declared and column.kind not in (kind, "missing"):
             raise ParameterError(
-                f"schema declares {column.name!r} as {declared[column.name]!r}, and columns asks for a family of "
+                f"schema declares {column.name!r} as {declared[column.name]!r}, but columns assigns it a family for "
                 f"{'categories' if kind == 'category' else 'texts'}; change one of them"
             )
 
@@ -345,8 +343,8 @@ def _parse_columns(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
     odd = [pair for pair in pairs if not isinstance(pair, (tuple, list)) or len(pair) != 2]
     if odd:
         raise ParameterError(
-            f"columns is a list that holds {odd[0]!r}; it must hold pairs such as ('age', 'gaussian'), or be a dict "
-            "such as {'age': 'gaussian'}, or one family for all columns"
+            f"columns is a list that contains {odd[0]!r}; expected pairs such as ('age', 'gaussian'), a dict such as "
+            "{'age': 'gaussian'}, or one family for all columns"
         )
     return select_columns(pairs, data)
 
@@ -363,8 +361,8 @@ def _each(group: list[Any], setting: Any) -> dict[Any, ColumnSpec]:
     family, options = setting if isinstance(setting, tuple) and len(setting) == 2 else (setting, {})
     if not isinstance(family, str) or family not in COLUMN_FAMILIES or not isinstance(options, Mapping):
         raise ParameterError(
-            f"columns asks for {setting!r}; it must be one of {', '.join(COLUMN_FAMILIES)}, for a tuple of columns "
-            f"together {' or '.join(BLOCKS)}, a family of candide.families, or a tuple of a name and a dict of options"
+            f"columns contains {setting!r}; expected one of {', '.join(COLUMN_FAMILIES)}, for a tuple of columns "
+            f"{' or '.join(BLOCKS)}, a family of candide.families, or a tuple of a name and a dict of options"
         )
     check_options(f"column {group[0]!r}" if group else "columns", family, options)
     return dict.fromkeys(group, ColumnSpec(family, tuple(options.items())))
@@ -392,7 +390,8 @@ def _block_family(setting: Any, names: list[Any]) -> Family:
     name, options = setting if isinstance(setting, tuple) else (setting, {})
     if len(names) < 2:
         raise ParameterError(
-            f"columns asks for {name!r} of column {names[0]!r} alone; it takes several: {{('a', 'b'): {name!r}}}"
+            f"columns assigns {name!r} to the single column {names[0]!r}; it needs at least two: {{('a', 'b'): "
+            f"{name!r}}}"
         )
     check_options(f"the block with {names[0]!r}", name, options, _BLOCK_OPTIONS[name])
     return Multinomial(**options) if name == "multinomial" else MultivariateNormal(**options)

@@ -57,8 +57,8 @@ class TextSpec(Spec):
     unlabeled_choices: ClassVar[tuple[str, ...]] = ("drop", "error", "em", "sfe")
     counting: ClassVar[Mapping[str, str]] = {
         "weighting": "weighting",
-        "counting the texts that hold a token (for min_df and 'tfidf')": "frequencies",
-        "the rule for tokens": "feature_sets",
+        "the count of texts with a token (for min_df and 'tfidf')": "frequencies",
+        "the tokenizer setting": "feature_sets",
     }
 
     family: Any = "auto"
@@ -98,13 +98,13 @@ class TextSpec(Spec):
             return bound
         if self.family != "auto" or self.calibrate is not None:
             raise ParameterError(
-                f"refine=True needs family='auto' with calibrate=None, and they are {self.family!r} and "
-                f"{self.calibrate!r}; refined probabilities are calibrated; drop one of the settings"
+                "refine=True requires family='auto' and calibrate=None, because refined probabilities are already "
+                f"calibrated; got family={self.family!r} and calibrate={self.calibrate!r}; omit one of the settings"
             )
         if not word_features(family.feature_sets):
             raise ParameterError(
-                f"refine=True learns from words, and feature_sets is {self.feature_sets!r}; include 'words' or "
-                "'pairs of words'"
+                f"refine=True requires words, but feature_sets is {self.feature_sets!r}; include 'words' or 'pairs of "
+                "words'"
             )
         budget = bound.budget
         if budget is not None and budget.unit == "bytes":
@@ -120,7 +120,8 @@ class TextSpec(Spec):
         how = choice(self.alpha, "alpha", ("evidence", "loo"))
         if how == "evidence" and self.family == "complement":
             raise ParameterError(
-                "alpha is 'evidence', and complement scores are no density of a text; pass alpha='loo' or a number"
+                "alpha is 'evidence', which requires a density, but complement scores are not a density of the text; "
+                "pass alpha='loo' or a number"
             )
         return "loo" if how == "loo" else "evidence"
 
@@ -134,7 +135,8 @@ class TextSpec(Spec):
             return auto_family(self.buckets, self.feature_sets)
         if self.feature_sets is not None:
             raise ParameterError(
-                f"feature_sets is {self.feature_sets!r}, and family={kind!r} has one; it is for family='auto'"
+                f"feature_sets is {self.feature_sets!r}, but family={kind!r} has only one feature set; omit "
+                "feature_sets, or pass family='auto'"
             )
         limits, weighting, (coding, fixed) = self._limits(), self._weighting(kind), self._coding()
         # Where a text counts a token once, the sums are the numbers of texts that hold it.
@@ -150,7 +152,7 @@ class TextSpec(Spec):
             # An array is not compared with None.
             if value is not default and (default is None or value != default):
                 raise ParameterError(
-                    f"{name} is {value!r}, and family='auto' has token features of its own; name a family beside it, "
+                    f"{name} is {value!r}, but family='auto' uses its own token features; choose a family as well, "
                     "such as family='multinomial'"
                 )
 
@@ -160,8 +162,8 @@ class TextSpec(Spec):
             return weighting
         if weighting in ("log", "tfidf"):
             raise ParameterError(
-                f"weighting is {weighting!r}, and family='bernoulli' counts only whether a token is present; drop "
-                "weighting, or name another family, such as family='multinomial'"
+                f"weighting is {weighting!r}, but family='bernoulli' only records whether a token is present; omit "
+                "weighting, or choose another family, such as family='multinomial'"
             )
         return "binary"
 
@@ -173,8 +175,8 @@ class TextSpec(Spec):
         if limits != NO_LIMITS and (self.vocabulary is not None or is_whole(self.buckets)):
             numbering = "buckets" if self.vocabulary is None else "vocabulary"
             raise ParameterError(
-                f"min_df is {self.min_df!r} and max_features {self.max_features!r} beside {numbering}; they choose "
-                f"among the tokens that texts hold, by name; drop them, or {numbering}"
+                f"min_df is {self.min_df!r} and max_features {self.max_features!r} together with {numbering}; they "
+                f"select tokens by name from the training texts; omit them, or omit {numbering}"
             )
         return limits
 
@@ -191,7 +193,9 @@ class TextSpec(Spec):
         if self.vocabulary is None:
             return coding, False
         if isinstance(coding, Buckets):
-            raise ParameterError("both vocabulary and buckets are given; they are two ways to number tokens; pass one")
+            raise ParameterError(
+                "vocabulary and buckets are both given, but only one of them can number the tokens; omit one of them"
+            )
         return read_vocabulary(self.vocabulary), True
 
     # Reading.
@@ -225,7 +229,7 @@ class TextSpec(Spec):
         if gone != gone_there:
             raise MergeError(
                 f"compact() has dropped {gone or 'nothing'} from one model and {gone_there or 'nothing'} from the "
-                "other, so they counted different things; merge first, and compact the result"
+                "other, so their counts cannot be added; merge the models first, then compact the result"
             )
         super().check_mergeable(schemas, models)
 
@@ -254,7 +258,7 @@ def _validated_names(feature_sets: Any) -> list[str]:
     )
     if strange or not len(feature_sets):
         raise ParameterError(
-            f"feature_sets is {feature_sets!r}; it must be None, for all, or a list of some of "
+            f"feature_sets is {feature_sets!r}; expected None (all of them) or a list of "
             f"{', '.join(map(repr, FEATURE_SETS))}"
         )
     return [name for name in FEATURE_SETS if name in feature_sets]
@@ -276,8 +280,8 @@ def _stop_words(given: Any) -> frozenset[str]:
     words = None if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else list(given)
     if words is None or not all(isinstance(word, str) for word in words):
         raise ParameterError(
-            f"stop_words is {given!r}; it must be None or a list of words, and no list has a name; pass one, such as "
-            "['the', 'of'], or sklearn.feature_extraction.text.ENGLISH_STOP_WORDS"
+            f"stop_words is {given!r}; expected None or a list of words; pass a list, such as ['the', 'of'], or "
+            "sklearn.feature_extraction.text.ENGLISH_STOP_WORDS"
         )
     return frozenset(words)
 
@@ -287,7 +291,7 @@ def _numbered(buckets: Any) -> Coding:
         return Vocabulary()
     if not (is_whole(buckets) and 1 <= buckets <= _MOST_BITS):
         raise ParameterError(
-            f"buckets is {buckets!r}; it must be 'auto', None (all tokens by name), or a whole number n for 2^n "
+            f"buckets is {buckets!r}; expected 'auto', None (a vocabulary of all tokens), or an integer n for 2^n "
             f"buckets, from 1 to {_MOST_BITS}"
         )
     return Buckets(int(buckets))
@@ -297,5 +301,5 @@ def read_ngrams(value: Any) -> tuple[int, int]:
     """One number, up to which, or two."""
     pair = (1, value) if is_whole(value) else value
     if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(is_whole, pair))):
-        raise ParameterError(f"ngrams is {value!r}; it must be a whole number, or two: the fewest and the most")
+        raise ParameterError(f"ngrams is {value!r}; expected an integer, or a pair (min, max)")
     return int(pair[0]), int(pair[1])

@@ -358,7 +358,7 @@ def calibrate(
     array([[0.75, 0.25]])
     """
     if method not in METHODS:
-        raise ParameterError(f"calibrate is {method!r}; it must be None or one of {', '.join(map(repr, METHODS))}")
+        raise ParameterError(f"calibrate is {method!r}; expected None or one of {', '.join(map(repr, METHODS))}")
     rows = CalibrationRows.of(scores, classes, weight, amount, multiplicity)
     if not len(rows.weight) or rows.n_classes == 1:
         return Scaling()

@@ -137,8 +137,9 @@ def _whole(values: Floats) -> Array:
 def never_learned(what: str) -> ForgetError:
     """Return the error for removing rows that were never learned."""
     return ForgetError(
-        f"these rows were never learned: removing them would make {what} negative; nothing was changed; forget only "
-        "rows that were learned, with the weight they have now (discounted rows: their discounted weight)"
+        f"these rows were not in the training data: removing them would make {what} negative; the model is unchanged; "
+        "pass only rows that the model was trained on, with their current weights (after discount: the discounted "
+        "weights)"
     )
 
 

@@ -71,12 +71,13 @@ class Counts(Exact):
         after = Counts(rows, subtract(self.total, other.total, "a count"), _or_none(missing), self.presence)
         if after.total[rows <= 0].sum() > 0:
             raise ForgetError(
-                "these rows were never learned: a class would be left with counts but without rows; nothing was changed"
+                "these rows were not in the training data: a class would have counts but no rows; the model is "
+                "unchanged"
             )
         if after.missing is not None:
             refuse_above(after.missing, rows, self.rows, "the number of observed cells")
         if self.presence:
-            refuse_above(_add(after.total, after.missing), rows, self.rows, "the number of cells that are off")
+            refuse_above(_add(after.total, after.missing), rows, self.rows, "the number of cells below the threshold")
         return after
 
     without = forget
@@ -301,8 +302,8 @@ class CategoryCounts(Exact):
             if new.any():
                 unknown_value = theirs[new].tolist()[0]
                 raise ForgetError(
-                    f"these rows were never learned: category {unknown_value!r} is unknown to the model; nothing was "
-                    "changed; forget only rows that were learned"
+                    f"these rows were not in the training data: category {unknown_value!r} is unknown to the model; "
+                    "the model is unchanged; pass only rows that the model was trained on"
                 )
         after = CategoryCounts(
             rows, self.labels, subtract(self.count, other._spread(self.labels), "the count of a category")

@@ -52,7 +52,7 @@ def group_hashes(groups: Any, n_rows: int) -> Hashes | None:
         return None
     labels = as_array(groups, "groups")
     if labels.shape != (n_rows,):
-        raise InputError(f"groups has shape {labels.shape} for {n_rows} rows; give one group per row")
+        raise InputError(f"groups has shape {labels.shape} for {n_rows} rows; pass one group per row")
     hashes = row_hashes(Dense.of((labels,)))
     return np.where(is_unlabeled(labels), np.uint64(0), np.maximum(hashes, np.uint64(1)))
 

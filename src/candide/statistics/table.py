@@ -148,8 +148,8 @@ def join_kinds(names: tuple[Any, ...], a: tuple[Kind, ...], b: tuple[Kind, ...])
         if "missing" not in (mine, theirs) and mine != theirs:
             kind = "text" if "text" in (mine, theirs) else "category"
             raise InputError(
-                f"column {name!r} held {_plural(mine)} and now holds {_plural(theirs)}; give it one type, or declare "
-                f"it from the start: schema={{{name!r}: {kind!r}}}"
+                f"column {name!r} contains {_plural(mine)} in one part of the data and {_plural(theirs)} in another; "
+                f"convert it to one type, or declare its type in the first fit: schema={{{name!r}: {kind!r}}}"
             )
         joined.append(theirs if mine == "missing" else mine)
     return tuple(joined)

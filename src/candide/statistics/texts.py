@@ -82,8 +82,8 @@ class TokenCounts:
         if isinstance(self.coding, Buckets) or isinstance(other.coding, Buckets):
             if self.coding != other.coding:
                 raise MergeError(
-                    f"one model has {_described(self.coding)} and the other {_described(other.coding)}; tokens add "
-                    "under equal settings; train both alike"
+                    f"one model uses {_described(self.coding)} and the other {_described(other.coding)}; only models "
+                    "with the same settings can be merged; train both with the same settings"
                 )
             return self, other
         coding, codes = self.coding.merge(other.coding)

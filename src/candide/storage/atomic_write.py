@@ -94,8 +94,8 @@ def _acquire(lock_file: Path, target: Path, timeout: float, on_wait: Callable[[]
             state = try_lock(handle)
             if state is None:
                 warn(
-                    f"the file system of {target} has no locks; if another process changes this file at the same time, "
-                    "one of the changes is lost"
+                    f"the file system of {target} does not support locks; if another process changes this file at the "
+                    "same time, one of the changes is lost"
                 )
                 return handle
             if state and is_same(handle, lock_file):
@@ -108,8 +108,8 @@ def _acquire(lock_file: Path, target: Path, timeout: float, on_wait: Callable[[]
             continue  # the process that held the lock removed the file
         if time.monotonic() >= deadline:
             raise LockTimeout(
-                f"{target}: another process is changing this file, and did not finish within {timeout:g} s; nothing "
-                "was written; run this again later, or allow more time with timeout= (--lock-timeout in a terminal)"
+                f"{target}: another process is changing this file and did not finish within {timeout:g} s; nothing "
+                "was written; try again later, or wait longer with timeout= (--lock-timeout on the command line)"
             )
         if not waits and on_wait is not None:
             on_wait()

@@ -32,7 +32,7 @@ _MIN_DEFERRED_BYTES = 1 << 22
 # Bytes of tokens from which a vocabulary is built in a thread, and how many such vocabularies at most.
 _LARGE_VOCABULARY, _MAX_VOCABULARIES = 1 << 20, 8
 _OFFSET_BYTES = 8
-_CHANGED = "load the model again, and replace files by others instead of writing into them, as save() does"
+_CHANGED = "load the model again, and replace files instead of overwriting them in place, as save() does"
 
 # The names of the two arrays of a vocabulary: the bytes of the tokens, and their offsets.
 VocabularyKey = tuple[str, str]
@@ -79,7 +79,7 @@ class FileReader:
     def _read_into(self, data: memoryview, offset: int) -> None:
         while data:
             n_read = os.preadv(self._descriptor, [data], offset)
-            require(n_read > 0, "it became shorter while it was read")
+            require(n_read > 0, "it was truncated while being read")
             data, offset = data[n_read:], offset + n_read
 
     def read_arrays(self, deferred: Iterable[str] = ()) -> None:

@@ -79,8 +79,8 @@ def file_chunks(tensors: Tensors) -> Iterator[bytes | memoryview]:
     header = _header_bytes(tensors.metadata, arrays)
     if len(header) > _MAX_HEADER_BYTES:
         raise ModelFileError(
-            f"labels and settings take {len(header)} bytes, and a model file has room for {_MAX_HEADER_BYTES}; leave "
-            "out the training rows (sample=False), or columns in which every row has a value of its own"
+            f"labels and settings need {len(header)} bytes; a model file allows at most {_MAX_HEADER_BYTES}; omit the "
+            "training rows (sample=False), or drop columns with a unique value in every row"
         )
     views = [array.reshape(-1).view("u1").data for array in arrays.values() if array.size]
     yield _length_of(header)
@@ -116,7 +116,7 @@ def parse_file(content: memoryview) -> Tensors:
 
 def header_end(content: memoryview, n_bytes: int) -> int:
     """Return the offset at which the header of a file of ``n_bytes`` ends, given the first bytes of the file."""
-    require(n_bytes >= _LENGTH_BYTES, f"it has {n_bytes} bytes, fewer than the shortest model file")
+    require(n_bytes >= _LENGTH_BYTES, f"it has {n_bytes} bytes, fewer than any model file")
     size = int.from_bytes(content[:_LENGTH_BYTES], "little")
     if size > min(_MAX_HEADER_BYTES, n_bytes - _LENGTH_BYTES):
         # The header is a JSON object, so a file without a brace here never was a model file.
@@ -163,7 +163,10 @@ def _places(entries: dict[str, Any], begin: int, n_bytes: int) -> dict[str, tupl
     bounds = {name: _data_offsets(name, entry) for name, entry in entries.items()}
     places, end = {}, 0
     for name, (first, after) in sorted(bounds.items(), key=lambda item: item[1]):
-        require(first == end <= after <= n_bytes - begin, f"the array {name!r:.60} does not follow the one before")
+        require(
+            first == end <= after <= n_bytes - begin,
+            (f"the array {name!r:.60} does not directly follow the previous one"),
+        )
         places[name], end = (begin + first, begin + after), after
     require(end == n_bytes - begin, f"its arrays end at byte {end} of {n_bytes - begin}")
     return places
@@ -182,8 +185,8 @@ def _are_sizes(numbers: Any) -> bool:
 
 def parse_trees(metadata: Mapping[str, str]) -> dict[str, Any]:
     """Return the trees of a model, given the metadata of its file."""
-    require(metadata.get("format") == FORMAT, "it contains arrays, but not a candide model")
-    require({"version", "kind", *TREES} <= metadata.keys(), "its metadata are incomplete")
+    require(metadata.get("format") == FORMAT, "it contains arrays, but no candide model")
+    require({"version", "kind", *TREES} <= metadata.keys(), "its metadata is incomplete")
     return {name: json.loads(metadata[name]) for name in TREES}
 
 
@@ -201,9 +204,11 @@ def array_from(header: Header, name: str, data: memoryview) -> Array:
     valid = kind in DTYPES and _are_sizes(shape) and len(shape) <= _MAX_AXES
     require(valid, f"the array {name!r:.60} has no valid type and shape")
     dtype = np.dtype(DTYPES[kind])
-    require(prod(shape) * dtype.itemsize == len(data), f"the array {name!r:.60} does not have the size of its shape")
+    require(
+        prod(shape) * dtype.itemsize == len(data), (f"the array {name!r:.60} has a size that does not match its shape")
+    )
     if not data:
-        require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty and too wide")
+        require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty and has too many columns")
         return np.zeros(shape, dtype=dtype)
     if dtype.kind == "b":
         is_boolean = bool(np.frombuffer(data, dtype=np.uint8).max() <= 1)

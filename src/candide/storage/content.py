@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .encoder import Tree
 
 _MODERATE = (
-    f"readers would refuse it; fit again with weights up to {MAX_WEIGHT:g} and values of moderate size, or keep the "
-    "model by pickle"
+    f"it could not be loaded again; fit again with weights up to {MAX_WEIGHT:g} and values of moderate size, or use "
+    "pickle"
 )
 
 
@@ -258,7 +258,7 @@ def upgrade(encoded: EncodedContent, version: str, upgrades: Upgrades = _UPGRADE
     require(version.isdecimal() and version.isascii() and len(version) <= 9, f"its format version is {version!r:.20}")
     if int(version) > CURRENT_VERSION:
         raise InvalidContent(
-            f"its format version is {version}, and this version of candide reads up to {CURRENT_VERSION}",
+            f"its format version is {version}, but this version of candide reads only up to {CURRENT_VERSION}",
             "install a newer candide",
         )
     for step in range(int(version), CURRENT_VERSION):

@@ -78,7 +78,9 @@ class Decoder:
             kind = str(tree.get("$"))
             if kind in CLASSES:
                 return self._object(class_named(kind), tree, path)
-            require(kind in _DECODERS, f"{path} is a {kind!r:.40}, which this version of candide does not support")
+            require(
+                kind in _DECODERS, (f"{path} has the type {kind!r:.40}, which this version of candide does not support")
+            )
             return _DECODERS[kind](self, tree, path)
 
     @contextmanager
@@ -108,7 +110,7 @@ class Decoder:
     def spend(self, n_bytes: int, path: str) -> None:
         """Count memory that decoding takes: a small tree may refer to the same array many times."""
         self._budget -= n_bytes
-        require(self._budget >= 0, f"{path} takes far more memory than the file")
+        require(self._budget >= 0, f"{path} would take far more memory than the size of the file")
 
     def strings(self, tree: Any, path: str) -> tuple[Array, Array]:
         """Return the bytes of strings, and their offsets."""
@@ -116,7 +118,9 @@ class Decoder:
         utf8, offsets = self.tensor(tree, "utf8", path, "u"), self.tensor(tree, "offsets", path, "i")
         require(utf8.dtype == np.uint8 and utf8.ndim == 1, f"the strings of {path} are not bytes")
         require(offsets.dtype == np.int64, f"the offsets of {path} are not 64-bit integers")
-        require(are_offsets(offsets, len(utf8)), f"the offsets of {path} do not ascend from 0 to the number of bytes")
+        require(
+            are_offsets(offsets, len(utf8)), (f"the offsets of {path} are not increasing from 0 to the number of bytes")
+        )
         return utf8, offsets
 
     def vocabulary(self, tree: Tree, path: str) -> Vocabulary:
@@ -186,7 +190,7 @@ def _float(_: Decoder, tree: Tree, path: str) -> float:
 
 
 def _scalar(decoder: Decoder, tree: Tree, path: str) -> Any:
-    require(tree.get("dtype") in _SCALARS, f"{path} is a number of an unknown type")
+    require(tree.get("dtype") in _SCALARS, f"{path} is a number of unknown type")
     number = decoder.value(tree.get("value"), path)
     require(isinstance(number, (bool, int, float)), f"{path} is not a number")
     return np.dtype(tree["dtype"]).type(number)
@@ -235,7 +239,9 @@ def _datetime(_: Decoder, tree: Tree, path: str) -> Any:
     if zone is None:
         return value
     if zone not in _time_zones():
-        raise InvalidContent(f"{path} has the time zone {zone!r:.40}, which is not known here", _NO_ZONE)
+        raise InvalidContent(
+            f"{path} has the time zone {zone!r:.40}, which is not available on this computer", _NO_ZONE
+        )
     from zoneinfo import ZoneInfo
 
     return value.replace(tzinfo=ZoneInfo(zone))
@@ -249,7 +255,7 @@ def _time_zones() -> set[str]:
     return available_timezones()
 
 
-_NO_ZONE = "install the package tzdata, which has all zones, or save the model again with times of another zone"
+_NO_ZONE = "install the package tzdata, or save the model again with another time zone"
 
 
 def _timedelta(_: Decoder, tree: Tree, path: str) -> timedelta:
@@ -265,7 +271,7 @@ def _array(decoder: Decoder, tree: Tree, path: str) -> Array:
 
 def _full_matrix(half: Array, path: str) -> Array:
     size = isqrt(2 * half.size)
-    require(half.ndim == 1 and size * (size + 1) == 2 * half.size, f"{path} is not half of a square matrix")
+    require(half.ndim == 1 and size * (size + 1) == 2 * half.size, f"{path} is not the triangle of a square matrix")
     whole = np.empty((size, size), dtype=half.dtype)
     rows, columns = np.tril_indices(size)
     whole[rows, columns] = whole[columns, rows] = half
@@ -282,10 +288,10 @@ def _times(decoder: Decoder, tree: Tree, path: str) -> Array:
 
 def _characters(decoder: Decoder, tree: Tree, path: str) -> Array:
     points = decoder.tensor(tree, "tensor", path, "u")
-    require(points.dtype == np.uint32 and points.ndim > 0, f"{path} does not contain characters")
+    require(points.dtype == np.uint32 and points.ndim > 0, f"{path} does not contain text")
     # Surrogates are halves of characters, which UTF-8 does not allow.
     valid = (points < 0xD800) | ((points > 0xDFFF) & (points < 0x110000))
-    require(bool(valid.all()), f"{path} contains a number that is not a character")
+    require(bool(valid.all()), f"{path} contains a number that is not a Unicode code point")
     return _joined(points, "U")
 
 
@@ -308,7 +314,7 @@ def _objects(decoder: Decoder, tree: Tree, path: str) -> Array:
         require(value is None or isinstance(value, _CELLS), f"{path} contains {value!r:.40}, which is not a label")
     codes = decoder.tensor(tree, "codes", path, "i")
     decoder.spend(_POINTER_BYTES * (codes.size + len(values)), path)
-    require(bool(((codes >= 0) & (codes < len(values))).all()), f"a code of {path} has no value")
+    require(bool(((codes >= 0) & (codes < len(values))).all()), f"a code of {path} is out of range")
     labels = np.empty(len(values), dtype=object)
     labels[:] = values
     return labels[codes]

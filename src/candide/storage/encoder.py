@@ -94,8 +94,8 @@ def _text(value: str, path: str) -> str:
         value.encode("utf-8")
     except UnicodeEncodeError:
         raise ModelFileError(
-            f"{path} is {value!r}, which is not valid text (half of a surrogate pair); model files use UTF-8; replace "
-            "such characters, and fit again"
+            f"{path} is {value!r}, which contains an unpaired surrogate and cannot be encoded as UTF-8; replace such "
+            "characters, and fit again"
         ) from None
     return str.__str__(value)
 
@@ -108,12 +108,12 @@ def _cannot_be_stored(value: Any, path: str) -> ModelFileError:
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if callable(value):
         return ModelFileError(
-            f"{path} is the function {getattr(value, '__qualname__', kind)}, and a model file contains no code; use "
-            "settings that are data, such as pattern= in place of tokenizer=, or keep the model by pickle"
+            f"{path} is the function {getattr(value, '__qualname__', kind)}, but model files cannot contain code; use "
+            "a setting without a function, such as pattern= instead of tokenizer=, or use pickle"
         )
     return ModelFileError(
-        f"{path} is a {kind} ({value!r:.60}); model files hold numbers, strings, Booleans, dates, and lists, dicts "
-        "and arrays of them; convert it, and fit again"
+        f"{path} is a {kind} ({value!r:.60}); model files support numbers, strings, Booleans, dates, and lists, dicts "
+        "and arrays of these; convert it, and fit again"
     )
 
 
@@ -227,8 +227,8 @@ def _packed(encoder: Encoder, utf8: Array, offsets: Array, path: str) -> Tree:
 def _sparse(encoder: Encoder, value: Any, path: str) -> Tree:
     if value.shape[1] > max_columns(value.nnz):
         raise ModelFileError(
-            f"{path} has {value.shape[1]} columns, nearly all of them empty, more than a model file may declare; train "
-            "with fewer buckets"
+            f"{path} has {value.shape[1]} columns, most of them empty, which is more than a model file supports; "
+            "train with fewer buckets"
         )
     canonical = value
     if not value.has_canonical_format:

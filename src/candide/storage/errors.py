@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 from ..exceptions import ModelFileError
 
-_DAMAGED = "it was damaged or altered on the way; download it again, or save the model again"
+_DAMAGED = "the file is damaged or was modified; download it again, or save the model again"
 NOT_A_MODEL = (
-    "expected a file that save() or candide train wrote; to learn from rows, pass them to candide.read or candide train"
+    "expected a file written by save() or candide train; to train on rows, pass them to candide.read or candide train"
 )
 
 

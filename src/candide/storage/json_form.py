@@ -29,7 +29,7 @@ from .errors import NOT_A_MODEL, require
 Entry = dict[str, Any]
 
 _FORMAT = "candide text"
-_NOT_WRITTEN = "it is not a model as candide writes it"
+_NOT_WRITTEN = "it is not a model written by candide"
 # Characters of a tree that stays on one line.
 _LINE = 100
 # Numbers of a list that stays on one line.
@@ -211,10 +211,10 @@ def arrays_in_entries(entries: list[Any]) -> dict[str, Array]:
     for entry in entries:
         require(isinstance(entry, dict) and bool(entry), "an entry of its arrays is not an object")
         form = next(iter(entry))
-        require(form in _READERS, f"an entry of its arrays has the unknown form {form!r:.40}")
+        require(form in _READERS, f"an entry of its arrays has the unknown type {form!r:.40}")
         made = _READERS[form](entry)
         names = [entry[form]] if form == "array" else entry[form]
-        require(isinstance(names, list) and len(names) == len(made), f"an entry of the form {form} has no names")
+        require(isinstance(names, list) and len(names) == len(made), f"an entry of type {form} has no names")
         for name, array in zip(names, made, strict=True):
             require(isinstance(name, str) and name not in arrays, f"the array {name!r:.40} occurs twice")
             array.flags.writeable = False
@@ -238,7 +238,7 @@ def _shape(entry: Entry) -> list[int]:
 
 def _dtype(entry: Entry) -> np.dtype[Any]:
     name = str(entry.get("dtype"))
-    require(name in DTYPES, f"{name:.20} is not a type of numbers")
+    require(name in DTYPES, f"{name:.20} is not a numeric type")
     return np.dtype(DTYPES[name])
 
 
@@ -258,7 +258,7 @@ def _numbers(values: list[Any], dtype: np.dtype[Any]) -> Array:
 
 def _read_array(entry: Entry) -> list[Array]:
     shape, numbers = _shape(entry), _numbers(_listed(entry), _dtype(entry))
-    require(prod(shape) == numbers.size, "an array does not have the size of its shape")
+    require(prod(shape) == numbers.size, "an array has a size that does not match its shape")
     if "columns" in entry:
         return [np.ascontiguousarray(numbers.reshape(shape[::-1]).T)]
     return [numbers.reshape(shape)]
@@ -267,8 +267,8 @@ def _read_array(entry: Entry) -> list[Array]:
 def _read_characters(entry: Entry) -> list[Array]:
     rows, width = _listed(entry), entry.get("width", 0)
     texts = all(isinstance(row, str) for row in rows)
-    require(texts and type(width) is int and width > 0, "a list of strings contains other values, or has no width")
-    require(max(map(len, rows), default=0) <= width and _fill(rows, width), "strings are too wide")
+    require(texts and type(width) is int and width > 0, "a list of strings contains other values, or has no length")
+    require(max(map(len, rows), default=0) <= width and _fill(rows, width), "a string is too long")
     return [np.array(rows, dtype=f"<U{width}").view(np.uint32).reshape(len(rows), width)]
 
 
@@ -286,7 +286,7 @@ def _packed(texts: list[Any]) -> list[Array]:
 def _read_tokens(entry: Entry) -> list[Array]:
     lines, shape = _listed(entry), _shape(entry)
     aligned = len(shape) == 2 and all(isinstance(line, list) and len(line) == shape[0] + 1 for line in lines)
-    require(aligned and len(lines) == shape[1], "a token does not have a number for each class")
+    require(aligned and len(lines) == shape[1], "a token does not have one number per class")
     numbers = _numbers([line[1:] for line in lines], np.dtype(np.float64))
     return [*_packed([line[0] for line in lines]), np.ascontiguousarray(numbers.reshape(shape[::-1]).T)]
 
@@ -296,9 +296,9 @@ def _read_sparse(entry: Entry) -> list[Array]:
 
     lines, shape, dtype = _listed(entry), _shape(entry), _dtype(entry)
     require(len(shape) == 2 and dtype.kind == "i", "a sparse table has no valid shape")
-    require("columns" in entry or len(lines) == shape[0], "a sparse table does not have a line for each row")
+    require("columns" in entry or len(lines) == shape[0], "a sparse table does not have one line per row")
     require(all(isinstance(line, list) and len(line) % 2 for line in lines), "a cell has a position without a value")
-    require(shape[0] <= len(lines) + sum(map(len, lines)), "a sparse table has more rows than its lines account for")
+    require(shape[0] <= len(lines) + sum(map(len, lines)), "a sparse table has more rows than lines")
     major = [line[0] for line in lines for _ in line[1::2]]
     minor, values = ([cell for line in lines for cell in line[k::2]] for k in (1, 2))
     places = [_numbers(part, np.dtype(np.int64)) for part in (major, minor)]

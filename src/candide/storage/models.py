@@ -146,8 +146,8 @@ def model_of(content: Content, path: Any) -> Model:
     unknown = settings.keys() - {field.name for field in fields(kind)}
     if unknown:
         raise ModelFileError(
-            f"{path}: has a parameter {min(unknown)!r}, which {content.kind} does not have; it was altered, or comes "
-            "from another version of candide"
+            f"{path} has a parameter {min(unknown)!r}, which {content.kind} does not have; it was modified, or "
+            "written by another version of candide"
         )
     spec, parts = kind(**settings), content.parts
     learned: dict[str, Any] = {name: parts.get(stored) for stored, name in _LEARNED.items()}
@@ -181,7 +181,7 @@ def _check_parameters(model: Model, path: Any) -> None:
         bound.prior.check(model.classifier.classes)
         spec.check_other_parameters()
     except (ParameterError, InputError, *_OF_UNEXPECTED_TYPES) as error:
-        raise ModelFileError(f"{path} cannot be used: {error}; it was altered, load the original") from None
+        raise ModelFileError(f"{path} cannot be used: {error}; the file was modified; load the original") from None
 
 
 def _renamed(settings: Mapping[str, Any], kind: type[Spec]) -> dict[str, Any]:

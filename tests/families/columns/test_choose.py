@@ -60,9 +60,9 @@ def test_absence_that_tells_is_a_value() -> None:
     values = rng.normal(size=400)
     told = rows_of(np.where(rng.random(400) < 0.1 + 0.6 * classes, np.nan, values), classes)
     untold = rows_of(np.where(np.arange(400) % 4 == 0, np.nan, values + classes), np.arange(400) // 4 % 2)
-    assert "missing is a value" in chosen(told).describe()
-    assert "missing is a value" not in chosen(told, treat_missing="ignore").describe()
-    assert "missing is a value" not in chosen(untold).describe()
+    assert "missing as a value" in chosen(told).describe()
+    assert "missing as a value" not in chosen(told, treat_missing="ignore").describe()
+    assert "missing as a value" not in chosen(untold).describe()
 
 
 def test_the_first_of_equals_is_taken() -> None:
@@ -102,15 +102,19 @@ def test_an_empty_column() -> None:
 @pytest.mark.parametrize(
     ("family", "options", "message"),
     [
-        ("gamma", {}, "column 'age': 'gamma' is not a family; choose one of gaussian, student"),
+        ("gamma", {}, "column 'age': 'gamma' is not a family; expected one of gaussian, student"),
         ("bins", {"bins": 3}, "'bins' has no option 'bins'; it has method, n_bins, strength"),
-        ("bins", {"method": "chi2"}, "method of 'bins' is 'chi2'; it must be one of 'frequency', 'proportional'"),
-        ("bins", {"n_bins": 1}, "n_bins of 'bins' is 1; it must be an integer of at least 2"),
-        ("bins", {"n_bins": 5.5}, "n_bins of 'bins' is 5.5; it must be an integer"),
+        ("bins", {"method": "chi2"}, "method of 'bins' is 'chi2'; expected one of 'frequency', 'proportional'"),
+        ("bins", {"n_bins": 1}, "n_bins of 'bins' is 1; expected an integer of at least 2"),
+        ("bins", {"n_bins": 5.5}, "n_bins of 'bins' is 5.5; expected an integer"),
         ("bins", {"n_bins": True}, "n_bins of 'bins' is True"),
-        ("bins", {"n_bins": 5, "method": "mdlp"}, "method 'mdlp' finds the number of bins itself; leave out n_bins"),
-        ("bins", {"strength": 0}, "column 'age': strength of 'bins' is 0; it must be a number above 0"),
-        ("kernel", {"width": 0.0}, "width of 'kernel' is 0.0; it must be a number above 0 and at most 1"),
+        (
+            "bins",
+            {"n_bins": 5, "method": "mdlp"},
+            "method 'mdlp' chooses the number of bins automatically; omit n_bins",
+        ),
+        ("bins", {"strength": 0}, "column 'age': strength of 'bins' is 0; expected a positive number"),
+        ("kernel", {"width": 0.0}, "width of 'kernel' is 0.0; expected a number above 0 and at most 1"),
         ("kernel", {"width": 1.5}, "width of 'kernel' is 1.5"),
         ("kernel", {"width": np.nan}, "width of 'kernel' is nan"),
         ("kernel", {"width": "wide"}, "width of 'kernel' is 'wide'"),
@@ -118,12 +122,12 @@ def test_an_empty_column() -> None:
         (
             "gaussian",
             {"var_smoothing": -1e-9},
-            "var_smoothing of 'gaussian' is -1e-09; it must be a number of at least",
+            "var_smoothing of 'gaussian' is -1e-09; expected a non-negative number",
         ),
         ("student", {"width": 1}, "'student' has no option 'width'; it has none"),
-        ("lognormal", {}, "column 'age' goes down to -1, and 'lognormal' needs numbers above 0"),
-        ("poisson", {}, "column 'age' goes down to -1, and 'poisson' needs whole numbers from 0 on"),
-        ("bernoulli", {}, "column 'age' holds 4 different values, and 'bernoulli' allows two"),
+        ("lognormal", {}, "column 'age' has a minimum of -1, but 'lognormal' needs positive numbers"),
+        ("poisson", {}, "column 'age' has a minimum of -1, but 'poisson' needs non-negative integers"),
+        ("bernoulli", {}, "column 'age' contains 4 distinct values, but 'bernoulli' allows only two"),
     ],
 )
 def test_refusals(family: str, options: dict[str, Any], message: str) -> None:
@@ -133,7 +137,7 @@ def test_refusals(family: str, options: dict[str, Any], message: str) -> None:
 
 
 def test_numbers_are_needed() -> None:
-    words = "column 'job' holds categories, and 'gaussian' needs numbers; pass columns={'numbers': 'gaussian'}"
+    words = "column 'job' contains categories, but 'gaussian' needs numbers; pass columns={'numbers': 'gaussian'}"
     with pytest.raises(ParameterError, match=words):
         named_column("gaussian", **names(1).parts(), name="job")
 
@@ -149,7 +153,7 @@ def test_numbers_are_needed() -> None:
 )
 def test_decimals_are_no_counts(values: Any) -> None:
     rows = rows_of(values, np.arange(len(values)) % 2)
-    with pytest.raises(ParameterError, match=r"column 'km' holds decimals \(near .* whole numbers from 0 on"):
+    with pytest.raises(ParameterError, match=r"column 'km' contains decimals \(near .* non-negative integers"):
         named_column("poisson", **rows.parts(), name="km")
 
 
@@ -161,7 +165,7 @@ def test_counts_that_share_cells_are_counts() -> None:
 def test_numbers_not_kept_apart_are_no_names() -> None:
     cells = Cells(np.array([0.0, 2.0]), np.array([1.0, 3.0]), np.ones((2, 2)))
     parts = {**numbers(1, n_classes=2).parts(), "cells": cells}
-    with pytest.raises(ParameterError, match="so many different numbers"):
+    with pytest.raises(ParameterError, match="too many distinct numbers"):
         named_column("categorical", **parts)
 
 

@@ -54,8 +54,7 @@ def _require_package() -> None:
         import_module("onnx")
     except ModuleNotFoundError as error:
         raise MissingPackage(
-            "to_onnx writes graphs with the package onnx, which is not installed; install it with pip install "
-            "'candide[onnx]'"
+            "to_onnx requires the package onnx, which is not installed; install it with pip install 'candide[onnx]'"
         ) from error
 
 
@@ -65,7 +64,8 @@ def _plain_labels(labels: Array) -> Array:
     if all(isinstance(label, str) for label in labels.tolist()):
         return labels
     raise ParameterError(
-        f"the classes are {labels.tolist()[:3]!r}, and an output of ONNX holds numbers or texts; fit with such labels"
+        f"the classes are {labels.tolist()[:3]!r}, but ONNX outputs can only contain numbers or strings; fit with "
+        "numbers or strings as labels"
     )
 
 
@@ -92,7 +92,7 @@ def _views(model: Classifier) -> StackedViews | None:
         return views
     raise ParameterError(
         "this model stacks several feature sets of texts, for which onnxruntime has no operators; train "
-        "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or run it in candide"
+        "TextNB('multinomial'), 'bernoulli' or 'complement', whose graph takes tokens, or use candide for predictions"
     )
 
 
@@ -137,11 +137,11 @@ def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Amo
     coding = likelihood.known.coding
     if not isinstance(coding, Vocabulary):
         raise ParameterError(
-            "this model has only hashes of tokens, for which ONNX has no operator; train it with buckets=None"
+            "this model uses hashed tokens, for which ONNX has no operator; train it with buckets=None"
         )
     vocabulary = coding.tokens()
     if not vocabulary:
-        raise ParameterError("this model has no tokens, so its graph would be empty; fit it on more texts")
+        raise ParameterError("this model has no tokens; expected at least one; fit it on more texts")
     tokens = graph.input("tokens", 0, "m", texts=True)
     counts = _counts(tokens, vocabulary)
     return scored_numbers(likelihood.inner, _weighed(likelihood.known, counts)), lambda: _lengths(tokens)
@@ -216,7 +216,7 @@ def calibrated(calibration: Any, posterior: Tensor, amount: Amount) -> Tensor:
         return _beta(calibration, posterior)
     if isinstance(calibration, Isotonic):
         return _isotonic(calibration, posterior)
-    raise ParameterError(f"a calibration by {type(calibration).__name__} has no graph; choose calibrate='platt'")
+    raise ParameterError(f"{type(calibration).__name__} calibration is not supported in ONNX; choose calibrate='platt'")
 
 
 def _scaled(scaling: Scaling, posterior: Tensor, amount: Amount) -> Tensor:

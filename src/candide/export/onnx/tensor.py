@@ -38,7 +38,7 @@ class Graph:
 
         if name in ("", *_OUTPUTS, *(info.name for _, info in self._inputs)):
             raise ParameterError(
-                f"a column is called {name!r}; inputs of a graph have names, each its own, and its outputs are called "
+                f"a column is named {name!r}; the inputs of a graph need unique names other than "
                 f"{' and '.join(_OUTPUTS)}; rename the column and fit again"
             )
         kind = TensorProto.STRING if texts else TensorProto.DOUBLE
@@ -80,8 +80,8 @@ class Graph:
         self._n_bytes += n_bytes
         if self._n_bytes > _MOST_BYTES:
             raise ParameterError(
-                "the tables of this model take more than the 2 GB that a file of ONNX may hold; export a smaller one: "
-                "of fewer columns, order=0 for a NaiveBayes, or fewer tokens"
+                "the tables of this model exceed the 2 GB limit of ONNX files; train a smaller model, with fewer "
+                "columns, fewer tokens, or order=0 for NaiveBayes"
             )
 
     def look_up(self, cells: Tensor, keys: Array, codes: Array, default: int) -> Tensor:
@@ -329,16 +329,16 @@ def label_keys(labels: Array, where: str) -> Array:
         return _distinct(np.array(items, dtype=np.float64), where)
     odd = next(item for item in items if not isinstance(item, str))
     raise ParameterError(
-        f"{where} holds {odd!r} beside other values, and an input of ONNX holds numbers alone or texts alone; make all "
-        "its values texts, and fit again"
+        f"{where} contains {odd!r} among other values, but an ONNX input contains either numbers or strings; convert "
+        "all values to strings, and fit again"
     )
 
 
 def _distinct(keys: Floats, where: str) -> Floats:
     if len(np.unique(keys)) < len(keys):
         raise ParameterError(
-            f"{where} holds whole numbers beyond 2^53, of which doubles cannot tell all apart; make its values texts, "
-            "and fit again"
+            f"{where} contains integers beyond 2^53, which cannot be represented exactly as doubles; convert its "
+            "values to strings, and fit again"
         )
     return keys
 

@@ -65,7 +65,9 @@ def _added_up(terms: Sequence[Term], x: Tensor) -> Tensor:
 def term_scores(term: Term, x: Tensor) -> Tensor:
     """Return what a term adds to the scores of rows, ``(rows, classes)``."""
     if type(term) not in _TERMS:
-        raise ParameterError(f"a term of kind {type(term).__name__} has no graph of ONNX; leave such columns out")
+        raise ParameterError(
+            f"a term of type {type(term).__name__} is not supported in ONNX; omit columns with such terms"
+        )
     made: Tensor = _TERMS[type(term)](term, x)
     return made
 
@@ -319,6 +321,6 @@ def refuse_texts(likelihood: TableLikelihood, columns: Iterable[int]) -> None:
     name = next((likelihood.family.names[j] for j in columns), None)
     if name is not None:
         raise ParameterError(
-            f"column {name!r} holds texts, and onnxruntime cannot cut texts into tokens as candide does; train without "
-            f"it (columns={{{name!r}: 'ignore'}}), or run the model in candide"
+            f"column {name!r} contains texts, but onnxruntime cannot tokenize texts like candide; train without it "
+            f"(columns={{{name!r}: 'ignore'}}), or use candide for predictions"
         )

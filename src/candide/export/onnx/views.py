@@ -169,7 +169,7 @@ class _BinnedCells:
 
 def _of_view(view: Any, binned: _BinnedCells) -> Tensor:
     if type(view) not in _VIEWS:
-        raise ParameterError(f"the view {view.name!r} has no graph of ONNX; train the model with order=0")
+        raise ParameterError(f"the view {view.name!r} is not supported in ONNX; train the model with order=0")
     made: Tensor = _VIEWS[type(view)](view, binned)
     return made
 

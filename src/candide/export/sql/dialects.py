@@ -171,8 +171,8 @@ class SQLite(Dialect):
 
     def seconds(self, cell: str) -> str:
         raise ParameterError(
-            "SQLite has no type for durations and times of day, which a column of this model holds; train it on "
-            "numbers of seconds, or choose another dialect"
+            "SQLite has no type for durations and times of day, but a column of this model contains them; train it on "
+            "seconds as numbers, or choose another dialect"
         )
 
     def record(self, table: str) -> str:
@@ -288,9 +288,9 @@ def _refuse_unknown(name: str) -> None:
         from sqlglot.dialects.dialect import Dialect as Known
     except ModuleNotFoundError as error:
         raise MissingPackage(
-            f"dialect {name!r} is translated by sqlglot, which is not installed; install it with "
-            "pip install 'candide[sql]', or choose duckdb, postgres or sqlite"
+            f"dialect {name!r} requires the package sqlglot, which is not installed; install it with pip install "
+            "'candide[sql]', or choose duckdb, postgres or sqlite"
         ) from error
     if not name or Known.get(name) is None:
         known = sorted({*_WRITTEN, *(each for each in Known.classes if each)})
-        raise ParameterError(f"dialect is {name!r}; it must be one of {', '.join(known)}")
+        raise ParameterError(f"dialect is {name!r}; expected one of {', '.join(known)}")

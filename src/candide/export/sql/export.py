@@ -268,14 +268,14 @@ def to_sql(
 def _refuse_texts(likelihood: Any, names: Sequence[str]) -> None:
     if isinstance(likelihood, TextLikelihood):
         raise ParameterError(
-            "this model reads texts, and no query can cut these into tokens everywhere alike; score them with "
-            "candide predict, or take the weights of TextNB(model='multinomial') from as_linear()"
+            "this model needs texts, which cannot be tokenized consistently in SQL; score them with candide predict, "
+            "or export the weights of TextNB(family='multinomial') with as_linear()"
         )
     if isinstance(likelihood, TableLikelihood) and likelihood.texts:
         name = names[min(likelihood.texts)]
         raise ParameterError(
-            f"column {name!r} holds texts, and no query can cut these into tokens everywhere alike; train the model "
-            f"with columns={{{name!r}: 'ignore'}}"
+            f"column {name!r} contains texts, which cannot be tokenized consistently in SQL; train the model with "
+            f"columns={{{name!r}: 'ignore'}}"
         )
 
 

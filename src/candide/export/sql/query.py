@@ -121,11 +121,13 @@ class Own:
 
     def __post_init__(self) -> None:
         if isinstance(self.keep, str):
-            raise ParameterError(f"keep is {self.keep!r}; it must be True, False or a list of names, [{self.keep!r}]")
+            raise ParameterError(
+                f"keep is {self.keep!r}; expected True, False or a list of names, such as [{self.keep!r}]"
+            )
         if self.keep is True and not (self.dialect.has_records or self.dialect.has_row_numbers):
             raise ParameterError(
-                f"keep=True, and {self.dialect.name} cannot carry all columns of a table along; name those to keep, "
-                "keep=['id'], or pass keep=False"
+                f"keep is True, but {self.dialect.name} cannot select all columns of the table; list the columns to "
+                "keep, keep=['id'], or pass keep=False"
             )
 
     @property
@@ -135,8 +137,8 @@ class Own:
             return self.table
         if not _TABLE.fullmatch(self.table):
             raise ParameterError(
-                f"table is {self.table!r}; it must be a name, names with dots between them, each in double quotes if "
-                "it holds a dot or a quote, or a query in parentheses"
+                f"table is {self.table!r}; expected a table name, optionally qualified with dots (in double quotes if "
+                "it contains a dot or a quote), or a query in parentheses"
             )
         return ".".join(self.dialect.name_of(_unquoted(name)) for name in _TABLE_NAME.findall(self.table))
 

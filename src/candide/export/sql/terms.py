@@ -113,12 +113,12 @@ def term_scores(term: Term, reader: ColumnReader) -> list[str]:
         return [total([cell for cell in own if cell]) for own in cells]
     if isinstance(term, JointNormal):
         raise ParameterError(
-            "the columns of a 'multivariate_normal' have a distribution of their own for each set of missing cells, "
-            "which no query has room for; model them one by one, columns={'numbers': 'gaussian'}"
+            "'multivariate_normal' has a different distribution for each combination of missing cells and is not "
+            "supported in SQL; model the columns separately, columns={'numbers': 'gaussian'}"
         )
     raise ParameterError(
-        "estimate='predictive' makes the scores of counts a matter of the gamma function, which few databases have; "
-        "choose estimate='mean'"
+        "estimate='predictive' scores counts with the gamma function, which few databases support; choose "
+        "estimate='mean'"
     )
 
 

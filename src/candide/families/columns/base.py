@@ -159,7 +159,7 @@ class CodedColumn:
         return values, self.count[found], (known / np.maximum(known.sum(axis=0), 1e-300))[found]
 
     def describe(self) -> str:
-        return self.note + self._point_masses() + ("" if self.missing is None else ", missing is a value")
+        return self.note + self._point_masses() + ("" if self.missing is None else ", missing as a value")
 
     def _point_masses(self) -> str:
         """The atoms in words, with their share of the cells that are not missing."""
@@ -343,7 +343,7 @@ def named_values(seen: Seen) -> Categories:
     cells = seen.cells
     if not (cells.low == cells.high).all():
         raise ParameterError(
-            "this column holds so many different numbers that they were not kept apart; a categorical column of "
-            "numbers needs few of them; choose 'bins' or 'kernel', or pass the numbers as texts"
+            "this column contains too many distinct numbers for a categorical column; choose 'bins' or 'kernel', or "
+            "convert the numbers to strings"
         )
     return Categories(cells.low, cells.count, seen.missing)

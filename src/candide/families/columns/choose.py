@@ -180,8 +180,8 @@ def reason_to_drop(statistics: TableStatistics, j: int) -> str:
         labels = statistics.categories.labels[place]
         if len(labels) > 20 and len(labels) > 0.9 * known:
             # The first rows may have been too few to tell that these are texts.
-            perhaps = "; if they are texts, name it 'text'" if has_several_words(labels.tolist()) else ""
-            return "an identifier: nearly every row has a value of its own" + perhaps
+            perhaps = "; for texts, choose the family 'text'" if has_several_words(labels.tolist()) else ""
+            return "an identifier: nearly every value is unique" + perhaps
         return "constant" if len(labels) < 2 else ""
     cells = statistics.grid.column(place)
     if len(cells.low) < 2 and (cells.low == cells.high).all():
@@ -197,7 +197,11 @@ def reason_to_drop(statistics: TableStatistics, j: int) -> str:
 def note_on_ranks(gained: Floats) -> str:
     """Return a note for numbered rows: the numbers may be ranks of a measurement, which cannot be detected."""
     bits = float(gained) / np.log(2.0)
-    return f", though it would tell {bits:.2f} bits; if they are ranks, name a family" if bits >= _MIN_BITS else ""
+    return (
+        (f", although it has {bits:.2f} bits of information about the class; if the numbers are ranks, choose a family")
+        if bits >= _MIN_BITS
+        else ""
+    )
 
 
 def _is_numbering(cells: Cells, variance: float, known: float) -> bool:
@@ -299,14 +303,14 @@ def _maker(
     family: str, seen: Seen, name: Any, alpha: float | None, unseen: Unseen, options: dict[str, Any]
 ) -> Callable[[Any, bool], Sequence[ColumnModel]]:
     if family not in OPTIONS:
-        raise ParameterError(f"column {name!r}: {family!r} is not a family; choose one of {', '.join(OPTIONS)}")
+        raise ParameterError(f"column {name!r}: {family!r} is not a family; expected one of {', '.join(OPTIONS)}")
     check_options(f"column {name!r}", family, options)
     if family not in _OF_NUMBERS:
         return partial(_named_values, family, name, alpha, unseen)
     if isinstance(seen, Categories):
         raise ParameterError(
-            f"column {name!r} holds categories, and {family!r} needs numbers; pass columns={{'numbers': {family!r}}} "
-            f"to have it for all numbers, or columns={{{name!r}: 'categorical'}}"
+            f"column {name!r} contains categories, but {family!r} needs numbers; pass columns={{'numbers': "
+            f"{family!r}}} to use it for all number columns, or columns={{{name!r}: 'categorical'}}"
         )
     lack = _lack(family, seen)
     if lack:
@@ -320,16 +324,16 @@ def _lack(family: str, numbers: Numbers) -> str:
     low = float(cells.low[0])
     if isinstance(_OF_NUMBERS[family], partial) and not np.isfinite(numbers.moments.scatter).all():
         return (
-            f"holds numbers whose squares overflow, and {family!r} needs them below about 1e150; "
-            "choose 'kernel' or 'bins', or rescale the column"
+            f"contains numbers whose squares overflow, but {family!r} needs magnitudes below about 1e150; choose "
+            "'kernel' or 'bins', or rescale the column"
         )
     if family == "lognormal" and low <= 0 and len(numbers.cells.low):
-        return f"goes down to {low:g}, and 'lognormal' needs numbers above 0; choose 'power' or 'kernel'"
+        return f"has a minimum of {low:g}, but 'lognormal' needs positive numbers; choose 'power' or 'kernel'"
     if family == "poisson" and low < 0:
-        return f"goes down to {low:g}, and 'poisson' needs whole numbers from 0 on; choose 'bins' or 'gaussian'"
+        return f"has a minimum of {low:g}, but 'poisson' needs non-negative integers; choose 'bins' or 'gaussian'"
     if family == "poisson" and not may_be_whole(cells).all():
         odd = float(cells.low[may_be_whole(cells).argmin()])
-        return f"holds decimals (near {odd:g}), and 'poisson' needs whole numbers from 0 on; choose 'kernel' or 'bins'"
+        return f"contains decimals (near {odd:g}), but 'poisson' needs non-negative integers; choose 'kernel' or 'bins'"
     return ""
 
 
@@ -342,7 +346,8 @@ def _named_values(
     labels = models[0].labels
     if labels is not None and len(labels) > 2:
         raise ParameterError(
-            f"column {name!r} holds {len(labels)} different values, and 'bernoulli' allows two; choose 'categorical'"
+            f"column {name!r} contains {len(labels)} distinct values, but 'bernoulli' allows only two; choose "
+            "'categorical'"
         )
     return [replace(model, family="bernoulli") for model in models]
 
@@ -368,8 +373,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-_ABOVE_0 = Option(lambda value: _is_number(value) and 0 < value < np.inf, "a number above 0")
-FROM_0 = Option(lambda value: _is_number(value) and 0 <= value < np.inf, "a number of at least 0")
+_ABOVE_0 = Option(lambda value: _is_number(value) and 0 < value < np.inf, "a positive number")
+FROM_0 = Option(lambda value: _is_number(value) and 0 <= value < np.inf, "a non-negative number")
 _SHARE = Option(lambda value: _is_number(value) and 0 < value <= 1, "a number above 0 and at most 1")
 _SEVERAL = Option(lambda value: isinstance(value, Integral) and int(value) >= 2, "an integer of at least 2")
 
@@ -396,7 +401,7 @@ def check_options(of: str, family: str, given: Mapping[Any, Any], allowed: Mappi
     >>> check_options("column 'age'", "kernel", {"width": 2})
     Traceback (most recent call last):
         ...
-    candide.exceptions.ParameterError: column 'age': width of 'kernel' is 2; it must be a number above 0 and at most 1
+    candide.exceptions.ParameterError: column 'age': width of 'kernel' is 2; expected a number above 0 and at most 1
     """
     allowed = OPTIONS.get(family, {}) if allowed is None else allowed
     for option, value in given.items():
@@ -404,7 +409,7 @@ def check_options(of: str, family: str, given: Mapping[Any, Any], allowed: Mappi
             has = ", ".join(allowed) or "none"
             raise ParameterError(f"{of}: {family!r} has no option {option!r}; it has {has}")
         if not allowed[option].allows(value):
-            raise ParameterError(f"{of}: {option} of {family!r} is {value!r}; it must be {allowed[option].words}")
+            raise ParameterError(f"{of}: {option} of {family!r} is {value!r}; expected {allowed[option].words}")
     method = given.get("method", "frequency")
     if "n_bins" in given and method != "frequency":
-        raise ParameterError(f"{of}: method {method!r} finds the number of bins itself; leave out n_bins")
+        raise ParameterError(f"{of}: method {method!r} chooses the number of bins automatically; omit n_bins")

@@ -171,7 +171,7 @@ class WithMissing:
         return self.inner.n_parameters + self.presence.n_parameters
 
     def describe(self) -> str:
-        return self.inner.describe() + ", missing is a value"
+        return self.inner.describe() + ", missing as a value"
 
     def scores(self, column: Column) -> Floats:
         return self.inner.scores(column) + self.presence.table()[self._codes(column)]

@@ -17,7 +17,7 @@ from ..reader import cast_batch
 
 # Characters of a query that an error shows.
 _SHOWN = 500
-_ADVICE = "check the names in the query, and that it may be read"
+_ADVICE = "check the names in the query and your permissions"
 
 
 class Database(ABC):
@@ -85,7 +85,7 @@ def explained(sql: str) -> Iterator[None]:
         shown = sql if len(sql) <= _SHOWN else f"{sql[:_SHOWN]}…"
         advice = EXTENSIONS_ADVICE if needs_extension(error) else _ADVICE
         raise SourceError(
-            f"the database does not respond: {first_line(error)}; it was asked {shown!r}; {advice}"
+            f"the database reported an error: {first_line(error)}; the query was {shown!r}; {advice}"
         ) from error
 
 
@@ -106,8 +106,8 @@ def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
         return pa.array(_plain(cells, field.type), field.type)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise SourceError(
-            f"column {field.name!r} holds cells that are no {field.type} ({first_line(error)}); make them one type, as "
-            f"in CAST({field.name} AS TEXT)"
+            f"column {field.name!r} contains values that are not of type {field.type} ({first_line(error)}); convert "
+            f"them, as in CAST({field.name} AS TEXT)"
         ) from None
 
 

@@ -58,8 +58,8 @@ def _unwrapped(connection: Any, query: Any) -> tuple[Any, Any, Any]:
         return backend.con, str(backend.compile(query)), None
     if query is not None and not isinstance(query, str):
         raise InputError(
-            f"query is a {type(query).__module__}.{type(query).__name__}; pass SQL, the name of a table, a relation of "
-            "DuckDB, a table of Ibis, or a lazy frame of narwhals over one of these; a frame in memory goes to fit"
+            f"query is a {type(query).__module__}.{type(query).__name__}; expected SQL, a table name, a DuckDB "
+            "relation, an Ibis table, or a narwhals lazy frame over one of these; pass data frames in memory to fit"
         )
     return connection, query, None
 
@@ -67,7 +67,7 @@ def _unwrapped(connection: Any, query: Any) -> tuple[Any, Any, Any]:
 def _source(query: str | None) -> str:
     """Return a FROM clause."""
     if query is None or not query.strip():
-        raise ParameterError("query is empty; pass SQL such as 'SELECT * FROM orders', or the name of a table")
+        raise ParameterError("query is empty; pass SQL such as 'SELECT * FROM orders', or a table name")
     if _QUERY.match(query):
         return f"(\n{query.strip().rstrip(';')}\n)"
     return query.strip() if _PLAIN_NAME.fullmatch(query.strip()) else identifier(query)
@@ -80,8 +80,8 @@ def _recognized(connection: Any, dialect: str | None) -> Database:
         known = ", ".join(DIALECTS)
         what = f"dialect is {dialect!r}" if dialect else f"connection is a {package}.{type(connection).__name__}"
         raise ParameterError(
-            f"{what}; databases of the dialects {known} are known: pass a connection of duckdb, sqlite3 or psycopg, an "
-            "address such as 'sqlite:shop.db', or dialect= for a connection of another driver to one of these"
+            f"{what}; expected one of the dialects {known}; pass a connection of duckdb, sqlite3 or psycopg, an "
+            "address such as 'sqlite:shop.db', or dialect= for a connection of another driver"
         )
     return DIALECTS[name](connection)
 
@@ -91,7 +91,8 @@ def _opened(address: str | None, extensions: bool) -> Iterator[tuple[Database, s
     """Return the database of an address and the table that it names; without an address, DuckDB to read files."""
     if address is not None and not is_database_uri(address):
         raise ParameterError(
-            f"connection is {address!r}; an address begins with sqlite:, duckdb: or postgres:, as in 'sqlite:shop.db'"
+            f"connection is {address!r}; expected an address that begins with sqlite:, duckdb: or postgres:, such as "
+            "'sqlite:shop.db'"
         )
     found = DatabaseUri("duckdb", ":memory:", None) if address is None else parse_database_uri(address)
     with closing(_connect(found, extensions)) as connection:
@@ -115,7 +116,8 @@ def _connect_postgres(place: str) -> Any:
         import psycopg
     except ModuleNotFoundError as error:
         raise MissingPackage(
-            "PostgreSQL is asked through psycopg, which is not installed; install it with pip install 'psycopg[binary]'"
+            "PostgreSQL requires the package psycopg, which is not installed; install it with pip install "
+            "'psycopg[binary]'"
         ) from error
     return psycopg.connect(f"postgresql:{place}" if place.startswith("//") else place)
 
@@ -179,9 +181,9 @@ def fit_sql(
     [True, False]
     """
     if not hasattr(type(estimator), "_spec_type"):
-        raise ParameterError(f"estimator is {estimator!r:.60}; pass a model of candide, such as NaiveBayes()")
+        raise ParameterError(f"estimator is {estimator!r:.60}; expected an estimator of candide, such as NaiveBayes()")
     if isinstance(columns, str):
-        raise ParameterError(f"columns is the text {columns!r}; pass a list of names: columns=[{columns!r}]")
+        raise ParameterError(f"columns is the string {columns!r}; expected a list of names: columns=[{columns!r}]")
     requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     with connected(connection, query, dialect, extensions) as (database, source), database.snapshot():
         fitted: Estimator = estimator.fit(DatabaseSource(_query(database, source, requested)))
@@ -198,7 +200,7 @@ def _query(database: Database, source: str, requested: RequestedRoles) -> Query:
     if requested.weight is not None and not found.is_number(requested.weight):
         kind = schema.field(requested.weight).type
         raise InputError(
-            f"weight={requested.weight!r} is a column of type {kind}; weights are numbers; name another column"
+            f"weight={requested.weight!r} is a column of type {kind}; expected numbers; choose another column"
         )
     return found
 
@@ -207,5 +209,7 @@ def _roles(requested: RequestedRoles, names: list[str]) -> Roles:
     others = tuple(name for name in names if name not in (requested.label, requested.weight))
     columns = requested.columns or ((requested.text,) if requested.text else others)
     if not columns:
-        raise InputError(f"{requested.label!r} is the only column; a model needs other columns; select some")
+        raise InputError(
+            f"{requested.label!r} is the only column; a model needs at least one more; select other columns as well"
+        )
     return Roles(str(requested.label), requested.text, columns, requested.weight)

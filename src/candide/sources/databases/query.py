@@ -147,8 +147,8 @@ def _declared_label(field: pa.Field, kind: str) -> pa.Field:
     if kind == "str" and (pa.types.is_integer(stored) or pa.types.is_boolean(stored)):
         return field.with_type(pa.string())
     raise InputError(
-        f"schema declares the label {field.name!r} as {kind}, and the database has it as {stored}; cast it in the "
-        f"query: SELECT CAST({field.name} AS …), …"
+        f"schema declares the label {field.name!r} as {kind}, but its type in the database is {stored}; cast it in "
+        f"the query: SELECT CAST({field.name} AS …), …"
     )
 
 
@@ -220,7 +220,9 @@ class Classes:
         _refuse_odd_weights(table, query.roles.weight)
         table = table.filter(pc.greater(table["w"], 0.0))
         if not table.num_rows:
-            raise InputError("found no rows with a label and a weight; expected at least one")
+            raise InputError(
+                "found no rows with a label and a positive weight; expected at least one; check the source"
+            )
         index, places = _placed(table)
         order = np.argsort(places)
         n_rows, weight, squares = (table[name].to_numpy()[order] for name in ("n", "w", "squares"))
@@ -247,8 +249,8 @@ def _refuse_odd_weights(table: pa.Table, name: str | None) -> None:
         return
     odd = "missing" if missing else low if low < 0 else high
     raise InputError(
-        f"weight={name!r} holds a weight that is {odd}; negative, missing or infinite weights are not allowed; use 0 "
-        "to leave a row out"
+        f"weight={name!r} contains a weight that is {odd}; negative, missing or infinite weights are not allowed; use "
+        "0 to ignore a row"
     )
 
 

@@ -251,5 +251,5 @@ def _of_an_answer() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        error.args = (f"{error} (rows are counted in an answer of the database)",)
+        error.args = (f"{error} (row numbers refer to the result of the query)",)
         raise

@@ -157,12 +157,12 @@ def _n_curves(n_classes: int) -> int:
 def _check_scaling(scaling: Scaling, n_classes: int) -> None:
     numbers = np.array([scaling.log_temperature, scaling.growth, scaling.typical])
     require(bool((np.abs(numbers) <= _MAX_LOG).all()), "a temperature is too large")
-    require(0 <= scaling.bend <= 1, "a bend is not a number from 0 to 1")
-    require(0 <= scaling.amounts[0] <= scaling.amounts[1], "the amounts of evidence do not ascend")
+    require(0 <= scaling.bend <= 1, "a curvature is not a number from 0 to 1")
+    require(0 <= scaling.amounts[0] <= scaling.amounts[1], "the points of the temperature curve are not increasing")
     if scaling.bias is not None:
         require(
             scaling.bias.shape == (n_classes,) and is_moderate(scaling.bias),
-            "the number of biases is not the number of classes",
+            "the number of biases differs from the number of classes",
         )
 
 
@@ -172,7 +172,7 @@ def _check_beta(beta: Beta, n_curves: int) -> None:
         "the calibration curves do not match the classes",
     )
     rising = bool((beta.curves[:, :2] >= 0).all() and (beta.limit >= 0).all())
-    require(rising and is_moderate(beta.curves, beta.limit / _MAX_LIMIT), "a calibration curve does not ascend")
+    require(rising and is_moderate(beta.curves, beta.limit / _MAX_LIMIT), "a calibration curve is not increasing")
 
 
 # Represents unlimited log-odds.
@@ -187,4 +187,4 @@ def _check_curve(curve: Curve) -> None:
     require(len(curve.odds) > 0 and are_finite(curve.odds), "a calibration curve has no valid points")
     rising = bool((np.diff(curve.odds) >= 0).all() and (np.diff(curve.probability) >= 0).all())
     within = bool((curve.probability > 0).all() and (curve.probability < 1).all())
-    require(rising and within, "a calibration curve does not ascend between 0 and 1")
+    require(rising and within, "a calibration curve is not increasing from 0 to 1")

@@ -89,14 +89,16 @@ _MAX_THREADS = 1 << 10
 
 def check_content(content: Content) -> None:
     """Raise ``InvalidContent`` unless the parts of a model are consistent."""
-    require(content.kind in KINDS, f"its kind is {content.kind!r:.40}, and candide knows {', '.join(KINDS)}")
+    require(content.kind in KINDS, f"its kind is {content.kind!r:.40}; expected one of {', '.join(KINDS)}")
     parts = content.parts
     require(parts.keys() | _OPTIONAL == _PARTS.keys(), f"its parts are {', '.join(parts)[:200]}")
     for name, hint in _PARTS.items():
         require(matches_type(parts.get(name), hint), f"its part {name!r} is not of the expected type")
     _check_threads(content.settings.get("n_threads"))
     bound_spec, state = parts["plan"], parts["state"]
-    require(name_of(type(bound_spec.family)) == KINDS[content.kind], f"its bound spec is not that of a {content.kind}")
+    require(
+        name_of(type(bound_spec.family)) == KINDS[content.kind], (f"its bound spec does not belong to a {content.kind}")
+    )
     n_columns = _check_state(bound_spec, state)
     _check_bound_spec(bound_spec, state)
     _check_fitted(bound_spec, state, parts["blend"], n_columns)
@@ -109,7 +111,7 @@ def check_content(content: Content) -> None:
     )
     _check_report(parts["report"], len(state.classes))
     _check_roles(parts["roles"])
-    require(_is_plain(parts["note"]), "its note contains values other than plain ones")
+    require(_is_plain(parts["note"]), "its note contains values other than strings, numbers and Booleans")
     # This validates the prior of the classes.
     Classifier(bound_spec, state)
 
@@ -127,7 +129,7 @@ def _check_importance(found: Table | None, n_columns: int) -> None:
         part.dtype == np.float64 and part.shape == names.shape and not np.isinf(part).any() for part in numbers
     )
     require(
-        numeric and len(names) >= n_columns, "the importance of columns does not have finite numbers for each column"
+        numeric and len(names) >= n_columns, "the importance of columns does not have finite numbers for every column"
     )
 
 
@@ -163,7 +165,7 @@ def _check_state(bound_spec: BoundSpec, state: State) -> int:
     n_classes = len(labels)
     require(
         n_classes > 0 and len(set(map(label_type, labels.tolist()))) == 1,
-        "there are no labels, or labels of several types",
+        "its labels are missing or of different types",
     )
     require(
         state.declared.shape == (n_classes,) and state.declared.dtype == bool,
@@ -250,21 +252,21 @@ def _check_fitted(bound_spec: BoundSpec, state: State, fitted: Fitted | None, n_
     require(
         fitted.suits(bound_spec, state) or state.sample is not None, "its fitted parts belong to another bound spec"
     )
-    require(fitted.classes == state.classes, "its fitted parts have other classes")
+    require(fitted.classes == state.classes, "its fitted parts have different classes")
     require(are_weights(np.array([fitted.weight, fitted.changed])), "its fitted parts have an invalid weight")
     _check_alpha(fitted.alpha, bound_spec, n_columns)
     if fitted.calibration is not None:
         check_calibration(fitted.calibration, n_classes)
     require(
         (fitted.calibration is None) == (fitted.bound_spec.calibrate is None),
-        "its calibration is not the one of its bound spec",
+        "its calibration does not match its bound spec",
     )
-    require((fitted.views is None) == (fitted.bound_spec.order is None), "its views are not those of its bound spec")
+    require((fitted.views is None) == (fitted.bound_spec.order is None), "its views do not match its bound spec")
     _check_views(fitted, state)
 
 
 def _check_alpha(alpha: Any, bound_spec: BoundSpec, n_columns: int) -> None:
-    require((alpha is None) == (bound_spec.alpha != "loo"), "its pseudo-count is not the one of its bound spec")
+    require((alpha is None) == (bound_spec.alpha != "loo"), "its pseudo-count does not match its bound spec")
     shaped = alpha is None or np.shape(alpha) in ((), (n_columns,))
     require(shaped and (alpha is None or are_weights(np.asarray(alpha))), "its pseudo-count is invalid")
 
@@ -272,7 +274,7 @@ def _check_alpha(alpha: Any, bound_spec: BoundSpec, n_columns: int) -> None:
 def _check_views(fitted: Fitted, state: State) -> None:
     family, statistics, n_classes = fitted.bound_spec.family, state.statistics, len(state.classes)
     refined = fitted.bound_spec.refine is True and isinstance(family, TextFamily)
-    require((fitted.refinement is not None) == refined, "its refinement is not the one of its bound spec")
+    require((fitted.refinement is not None) == refined, "its refinement does not match its bound spec")
     if isinstance(fitted.views, StackedTokenViews):
         require(isinstance(family, TextFamily), "it has views of texts, but is not a text model")
         assert isinstance(family, TextFamily)
@@ -316,9 +318,9 @@ def _check_types(types: dict[Any, tuple[str, str]], given: Sequence[Any]) -> Non
 def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
     """Check that the columns of the estimator are those of the bound spec."""
     n_features, names, schema = parts["n_features"], parts["feature_names"], parts["schema"]
-    require(names is None or len(names) == n_features, "the number of column names is not the number of columns")
+    require(names is None or len(names) == n_features, "the number of column names differs from the number of columns")
     if not is_table(parts["plan"].family):
-        require(n_features == n_columns and schema is None, "its columns are not those of the training data")
+        require(n_features == n_columns and schema is None, "its columns differ from those of the training data")
         return
     require(schema is not None and schema.keys() | _OPTIONAL_IN_SCHEMA == _SCHEMA.keys(), "its schema is incomplete")
     for name in schema:
@@ -329,8 +331,8 @@ def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
     given = schema["given"]
     require(
         schema["n_given"] == n_features and (given is None or len(given) == n_features),
-        "its schema has other columns than the estimator",
+        "its schema and its estimator have different columns",
     )
     family = parts["plan"].family
     same = (schema["names"], len(schema["wanted"])) == (family.names, len(family.names))
-    require(same and len(schema["blocks"]) == len(family.blocks), "its columns are not those of its bound spec")
+    require(same and len(schema["blocks"]) == len(family.blocks), "its columns do not match its bound spec")

@@ -39,7 +39,7 @@ _MANTISSA_BITS = 52
 
 def check_rows(rows: Floats, n_classes: int) -> None:
     """Check the weights of the classes."""
-    require(rows.shape == (n_classes,), f"the number of weights is not the number of classes, {n_classes}")
+    require(rows.shape == (n_classes,), f"the number of weights differs from the number of classes, {n_classes}")
     require(are_weights(rows), f"the weights of classes are not all numbers from 0 to {MAX_WEIGHT:g}")
 
 
@@ -138,7 +138,7 @@ def check_labels(labels: Array) -> None:
     """Check that labels are distinct, and numeric labels ascending."""
     require(labels.ndim == 1, "labels are not a list")
     if labels.dtype.kind in "biufmM":
-        require(is_ascending(labels), "labels are not distinct and ascending")
+        require(is_ascending(labels), "labels are not distinct and sorted")
         require(labels.dtype.kind not in "fmM" or bool(np.isfinite(labels).all()), "a label is missing or infinite")
     else:
         items = labels.tolist()
@@ -158,7 +158,7 @@ def check_grid(grid: Grid, n_classes: int) -> int:
     )
     rising = np.append(grid.key[1:] > grid.key[:-1], True)
     rising[np.maximum(grid.offsets[1:] - 1, 0)] = True
-    require(bool(rising.all()), "the cells of a grid column do not ascend")
+    require(bool(rising.all()), "the cells of a grid column are not increasing")
     count = grid.count
     require(is_sparse(count) and count.shape == (n_cells, n_classes), "the cells of a grid have no counts")
     require(are_weights(count.data), "a count is negative or not a number")
@@ -193,19 +193,19 @@ _CHECKS: dict[str | None, Callable[[Any, int], int]] = {
 def check_family(family: Any, statistics: Any, n_classes: int) -> int:
     """Check that a family and its statistics match, and return the number of columns."""
     registered = name_of(type(family))
-    require(registered in COLUMN_FAMILIES, f"a {type(family).__name__} is not a family of columns")
+    require(registered in COLUMN_FAMILIES, f"a {type(family).__name__} is not a column family")
     kind = family.statistic
     require(type(statistics) is kind, f"a {type(family).__name__} does not use {type(statistics).__name__}")
     n_columns = _CHECKS[name_of(kind)](statistics, n_classes)
     require(
         getattr(family, "overall", None) is None,
-        "the family of a bound spec is resolved, which only fitted families are",
+        "the family of a bound spec has fitted parameters",
     )
     if registered == "bernoulli family":
-        require(statistics.presence, "the counts are not counts of presence")
+        require(statistics.presence, "the counts are not presence counts")
         require(family.threshold is None or are_finite(family.threshold), "a threshold is not finite")
     for name in ("var_smoothing", "ddof"):
-        require(0 <= getattr(family, name, 0.0) <= _MAX_PARAMETER, f"{name} is not a number of at least 0")
+        require(0 <= getattr(family, name, 0.0) <= _MAX_PARAMETER, f"{name} is not a non-negative number")
     if registered == "categorical family":
         _check_categorical(family, statistics)
     else:
@@ -225,7 +225,9 @@ def check_prior(prior: Any, n_classes: int, n_columns: int) -> None:
         )
         wide = not values.ndim or values.shape[-1] == n_columns
         require(wide and values.ndim <= 2 + extra, f"a prior does not have {n_columns} columns")
-        require(values.ndim != 2 + extra or values.shape[0] in (1, n_classes), "a prior has another number of classes")
+        require(
+            values.ndim != 2 + extra or values.shape[0] in (1, n_classes), ("a prior has a different number of classes")
+        )
 
 
 def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
@@ -234,13 +236,11 @@ def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
     require(not any((labels < 0).any() for labels in numbers), "a category has a negative code")
     least = np.asarray(0 if family.min_categories is None else family.min_categories)
     whole = least.dtype.kind in "iu" and least.shape in ((), (n_columns,))
-    require(
-        whole and bool(((least >= 0) & (least < _MAX_VALUES)).all()), "min_categories are not numbers of categories"
-    )
+    require(whole and bool(((least >= 0) & (least < _MAX_VALUES)).all()), "min_categories is invalid")
     if not isinstance(family.prior, tuple):
         check_prior(family.prior, len(statistics.rows), n_columns)
         return
-    require(len(family.prior) == n_columns, "the number of priors is not the number of columns")
+    require(len(family.prior) == n_columns, "the number of priors differs from the number of columns")
     for prior, n_values in zip(family.prior, family.n_values(statistics).tolist(), strict=True):
         check_prior(prior, 1, n_values)
 
@@ -310,7 +310,7 @@ def _check_kept(data: Kept, n_rows: int, n_columns: int) -> None:
         for column, texts in data.texts.items():
             require(
                 are_positions(np.array([column]), n_columns) and texts.n_rows == n_rows,
-                "the number of texts is not the number of training rows",
+                "the number of texts differs from the number of training rows",
             )
     elif isinstance(data, Dense):
         _check_dense(data, n_rows, n_columns)
@@ -318,7 +318,7 @@ def _check_kept(data: Kept, n_rows: int, n_columns: int) -> None:
         _check_sparse(data, n_rows, n_columns)
     else:
         assert isinstance(data, TextRows)
-        require(data.n_rows == n_rows, "the number of texts is not the number of training rows")
+        require(data.n_rows == n_rows, "the number of texts differs from the number of training rows")
 
 
 def _check_dense(data: Dense, n_rows: int, n_columns: int) -> None:
@@ -353,7 +353,7 @@ def _check_sparse(data: Sparse, n_rows: int, n_columns: int) -> None:
         data.values.shape == data.indices.shape == (len(data.values),),
         "the cells and columns of sparse training rows differ in number",
     )
-    require(are_offsets(data.indptr, len(data.values)), "the row pointers of sparse training rows do not ascend")
+    require(are_offsets(data.indptr, len(data.values)), "the row pointers of sparse training rows are not increasing")
     require(are_positions(data.indices, n_columns), "a cell of a training row has an invalid column")
     require(
         data.values.dtype == np.float64 and not np.isinf(data.values).any(),

@@ -47,7 +47,7 @@ def check_binning(binning: TableBinning, kinds: tuple[str, ...]) -> None:
     """Check that the bins of columns match the kinds of the columns of the table."""
     nulls = binning.nulls
     flags = nulls is None or (nulls.dtype == bool and nulls.shape == (len(kinds),))
-    require(flags, "the flags of columns with nulls are invalid")
+    require(flags, "the flags for columns with missing values are invalid")
     for column in binning.columns:
         require(are_positions(np.array([column.column]), len(kinds)), "a binned column does not exist")
         _check_column(column, kinds[column.column])
@@ -58,7 +58,8 @@ def _check_column(binning: ColumnBinning, kind: str) -> None:
     if binning.cuts is not None:
         require(kind == "number" and binning.labels is None, "a column with cut points is not numeric")
         require(
-            binning.cuts.shape == (max(binning.size - 1, 0),) and is_ascending(binning.cuts), "cut points do not ascend"
+            binning.cuts.shape == (max(binning.size - 1, 0),) and is_ascending(binning.cuts),
+            ("cut points are not increasing"),
         )
         require(are_finite(binning.cuts), "a cut point is not finite")
     else:
@@ -97,8 +98,11 @@ def _check_merged(merged: MergedCodes, binning: TableBinning) -> int:
     )
     for column, slots in zip(merged.columns.tolist(), merged.maps, strict=True):
         n_codes = int(sizes[column]) + _EXTRA_CODES
-        require(slots.dtype.kind == "i" and slots.shape == (n_codes,), "the number of slots is not the number of codes")
-        require(are_positions(slots, n_codes), "a slot is out of the range of its column")
+        require(
+            slots.dtype.kind == "i" and slots.shape == (n_codes,),
+            ("the number of slots differs from the number of codes"),
+        )
+        require(are_positions(slots, n_codes), "a slot is outside the range of its column")
     return int(merged.offsets[-1])
 
 
@@ -118,7 +122,7 @@ def _check_one(view: OneDependence, binning: TableBinning, n_classes: int) -> in
 def _check_pairs(table: PairTable, n_classes: int, n_slots: int, n_columns: int) -> None:
     check_rows(table.rows, n_classes)
     require(table.joint.shape == (n_classes, n_slots, n_slots), "the counts of pairs have an unexpected shape")
-    require(table.spare.shape == (n_columns,), "the number of pseudo-counts is not the number of columns")
+    require(table.spare.shape == (n_columns,), "the number of pseudo-counts differs from the number of columns")
     require(are_weights(table.joint) and are_weights(table.spare), "a count of pairs is negative or not a number")
 
 
@@ -129,9 +133,9 @@ def _check_strength(strength: float) -> None:
 def _check_two(view: TwoDependence, binning: TableBinning, n_classes: int) -> None:
     n_slots = _check_one(view.one, binning, n_classes)
     joint, n_columns = view.joint, len(view.one.merged.columns)
-    require(_check_merged(joint.merged, binning) == n_slots, "pairs of columns and columns differ in slots")
+    require(_check_merged(joint.merged, binning) == n_slots, "pairs of columns and single columns have different slots")
     alike = np.array_equal(joint.merged.offsets, view.one.merged.offsets)
-    require(alike and np.array_equal(joint.columns, view.table.columns), "pairs of columns differ from their counts")
+    require(alike and np.array_equal(joint.columns, view.table.columns), "pairs of columns do not match their counts")
     pairs = joint.columns
     require(pairs.ndim == 2 and pairs.shape[1] == 2 and len(pairs) > 0, "there are no pairs of columns")
     require(
@@ -149,9 +153,9 @@ def _check_two(view: TwoDependence, binning: TableBinning, n_classes: int) -> No
 
 def _check_covariance(view: Covariance, binning: TableBinning, n_classes: int) -> None:
     n_columns = _check_coordinates(view.coordinates, binning)
-    require(check_block_moments(view.moments, n_classes) == n_columns, "a covariance has another number of columns")
+    require(check_block_moments(view.moments, n_classes) == n_columns, "a covariance has a different number of columns")
     require(view.center.shape == (n_columns,) and are_finite(view.center), "the center of a covariance is invalid")
-    require(0 <= view.share <= MAX_SCORE, "the share of a covariance is not a number of at least 0")
+    require(0 <= view.share <= MAX_SCORE, "the share of a covariance is not a non-negative number")
     _check_strength(view.strength)
     _check_factored(view, "factors")
 
@@ -187,9 +191,13 @@ def _check_ranks(ranks: RankCoordinates, binning: TableBinning) -> None:
     sizes = binning.sizes
     require(_are_ascending_positions(ranks.columns, len(sizes)), "ranks refer to a column that does not exist")
     expected = [int(sizes[column]) + _EXTRA_CODES for column in ranks.columns]
-    require([len(places) for places in ranks.quantiles] == expected, "the number of ranks is not the number of codes")
     require(
-        all(places.ndim == 1 and is_moderate(places) for places in ranks.quantiles), "a rank is not a moderate number"
+        [len(places) for places in ranks.quantiles] == expected,
+        ("the number of ranks differs from the number of codes"),
+    )
+    require(
+        all(places.ndim == 1 and is_moderate(places) for places in ranks.quantiles),
+        ("a rank is too large or not a number"),
     )
 
 
@@ -198,17 +206,17 @@ def _check_cells(view: CellRegression, binning: TableBinning, n_classes: int) ->
     places = [(column.column, column.is_number) for column in cells.columns]
     require(
         places == [(column.column, column.is_number) for column in binning.columns],
-        "the cells of a view are not of the columns of the table",
+        "the cells of a view do not match the columns of the table",
     )
     alike = (own.is_number or own.size == other.size for own, other in zip(cells.columns, binning.columns, strict=True))
-    require(all(alike), "the categories of a view are not those of the table")
+    require(all(alike), "the categories of a view differ from those of the table")
     for column in cells.columns:
         _check_column(column, "number" if column.is_number else "category")
     require(
         tables.shape == (1 + FOLDS, int(view.offsets[-1]), n_classes),
         "the corrections of cells have an unexpected shape",
     )
-    require(is_moderate(tables), "a correction of a cell is not a moderate number")
+    require(is_moderate(tables), "a correction of a cell is too large or not a number")
 
 
 def _check_grids(view: GridRegression, binning: TableBinning, n_classes: int) -> None:
@@ -274,7 +282,7 @@ def _check_features(features: RandomFourierFeatures, binning: TableBinning) -> i
         features.phases.ndim == 1 and shape == (n_inputs, features.width),
         "the frequencies of random Fourier features have an unexpected shape",
     )
-    require(is_moderate(features.frequencies, features.phases), "a frequency or phase is not a moderate number")
+    require(is_moderate(features.frequencies, features.phases), "a frequency or phase is too large or not a number")
     return features.width
 
 
@@ -292,7 +300,7 @@ def check_table(family: TableFamily, statistics: Any, n_classes: int) -> int:
     require(isinstance(statistics, TableStatistics), f"a table model does not use {type(statistics).__name__}")
     _check_table_family(family)
     names, kinds = statistics.names, statistics.kinds
-    require(names == family.names and len(kinds) == len(names), "its columns are not those of its statistics")
+    require(names == family.names and len(kinds) == len(names), "its columns do not match its statistics")
     check_rows(statistics.rows, n_classes)
     require(
         statistics.squares.shape == (n_classes,) and are_weights(statistics.squares),
@@ -310,10 +318,11 @@ def check_table(family: TableFamily, statistics: Any, n_classes: int) -> int:
 def _check_table_family(family: TableFamily) -> None:
     require(
         family.choices is None and family.source is None,
-        "the family of a bound spec is resolved, which only fitted families are",
+        "the family of a bound spec has fitted parameters",
     )
     require(
-        len(family.column_specs) == len(family.names) > 0, "the number of column settings is not the number of columns"
+        len(family.column_specs) == len(family.names) > 0,
+        ("the number of column settings differs from the number of columns"),
     )
     require(len(set(family.names)) == len(family.names), "two columns have the same name")
     require(family.missing in ("auto", "ignore", "category", "error"), f"missing is {family.missing!r:.20}")
@@ -346,7 +355,7 @@ def _check_parts(statistics: TableStatistics, kinds: tuple[Kind, ...], n_classes
     _check_means(statistics)
     parts: tuple[Any, ...] = statistics.moments, statistics.grid, statistics.categories, *statistics.blocks
     alike = all(np.allclose(part.rows, statistics.rows) for part in parts)
-    require(alike, "the statistics of a table differ in the weight of rows")
+    require(alike, "the statistics of a table have different row weights")
 
 
 def _check_means(statistics: TableStatistics) -> None:
@@ -369,7 +378,7 @@ def _check_blocks(family: TableFamily, statistics: TableStatistics, n_classes: i
         )
         require(
             check_family(block.family, part, n_classes) == len(block.columns),
-            "a block has another number of columns than its statistics",
+            "a block and its statistics have different numbers of columns",
         )
 
 
@@ -396,7 +405,7 @@ def check_stacked_views(views: StackedViews, family: TableFamily, statistics: Ta
             check_weights(replace(views.weights, weight=weight), views.n_views, n_classes)
     require(
         views.ridge.shape == (views.n_views,) and are_weights(views.ridge),
-        "the number of ridge penalties is not the number of views",
+        "the number of ridge penalties differs from the number of views",
     )
     require(bool(np.isfinite(views.row_weight) and views.row_weight > 0), "the unit weight of a view is invalid")
     below, scale = views.hash_bound, views.scale

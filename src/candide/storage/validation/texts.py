@@ -39,38 +39,45 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
     )
     for feature_set, sums in zip(family.feature_sets, statistics.feature_sets, strict=True):
         _check_tokens(feature_set, sums, n_classes)
-        require(np.allclose(sums.counts.rows, statistics.rows), "looks at the same texts differ in weight")
+        require(
+            np.allclose(sums.counts.rows, statistics.rows),
+            ("the feature sets of the same texts have different weights"),
+        )
     # Both need the number of texts that contain a token.
     needed = family.limits.min_df > 1 or family.feature_sets[0].weighting == "tfidf"
     known = statistics.feature_sets[0].held is not None or statistics.feature_sets[0].counts.presence
-    require(known or not needed, "the numbers of texts with a token are missing")
+    require(known or not needed, "document frequencies are missing")
     inner, first = family.inner, statistics.feature_sets[0].counts
     known = first.presence or statistics.feature_sets[0].held is not None
     require(
         family.limits.min_df <= 1 or known,
-        "min_df limits its tokens, and the numbers of texts with a token are missing",
+        "min_df is set, but document frequencies are missing",
     )
-    require(name_of(type(inner)) != "bernoulli family" or first.presence, "the counts are not counts of presence")
+    require(name_of(type(inner)) != "bernoulli family" or first.presence, "the counts are not presence counts")
     check_prior(inner.prior, n_classes, first.cells.shape[1])
 
 
 def check_text_family(family: TextFamily) -> None:
     """Check the token features of a text family."""
-    require(family.terms is None, "the family of a bound spec is resolved, which only fitted families are")
-    require(name_of(type(family.inner)) in _OF_COUNTS, "the family of tokens is not one of counts")
+    require(family.terms is None, "the family of a bound spec has fitted parameters")
+    require(name_of(type(family.inner)) in _OF_COUNTS, "the token family is not a count family")
     names = [feature_set.name for feature_set in family.feature_sets]
-    require(len(set(names)) == len(names), "two looks at texts have the same name")
+    require(len(set(names)) == len(names), "two feature sets have the same name")
     limits = family.limits
     require(
-        limits.min_df >= 1 and (limits.max_features is None or limits.max_features >= 1), "its limits allow no token"
+        limits.min_df >= 1 and (limits.max_features is None or limits.max_features >= 1),
+        ("its limits exclude every token"),
     )
     for feature_set in family.feature_sets:
         _check_tokenizer(feature_set.tokenizer)
 
 
 def _check_tokenizer(tokenizer: TokenizerConfig) -> None:
-    require(tokenizer.tokenizer is None, "a tokenizer is a function, which a file may not contain")
-    require(tokenizer.ngrams[1] <= _MAX_PIECES, f"tokens have {tokenizer.ngrams[1]} pieces, more than {_MAX_PIECES}")
+    require(tokenizer.tokenizer is None, "its tokenizer is a function, which model files cannot contain")
+    require(
+        tokenizer.ngrams[1] <= _MAX_PIECES,
+        (f"its n-grams have {tokenizer.ngrams[1]} parts; expected at most {_MAX_PIECES}"),
+    )
     require(
         tokenizer.min_length <= _MAX_CHARACTERS,
         f"the minimum length of words is {tokenizer.min_length} characters, more than {_MAX_CHARACTERS}",
@@ -82,22 +89,22 @@ def _check_tokens(feature_set: FeatureSet, sums: TokenCounts, n_classes: int) ->
     """Check that the counts of one feature set match its vocabulary."""
     coding, theirs = sums.coding, feature_set.coding
     if isinstance(coding, Buckets) or isinstance(theirs, Buckets):
-        require(coding == theirs, "a feature set and its counts code tokens in different ways")
+        require(coding == theirs, "a feature set and its counts encode tokens differently")
     require(sums.fixed == feature_set.fixed, "a feature set and its counts differ in whether the vocabulary is fixed")
     require(check_counts(sums.counts, n_classes) == len(coding), "the numbers of tokens and of counts differ")
     require(
         sums.counts.presence == feature_set.presence and sums.counts.missing is None,
-        "the counts are not those of the feature set",
+        "the counts do not match the feature set",
     )
     require(
         sums.dropped.tokens >= 0 and are_weights(np.array([sums.dropped.weight])),
         "the weight of pruned tokens is invalid",
     )
     if sums.held is not None:
-        require(check_counts(sums.held, 1) == len(coding), "the numbers of tokens and of texts with a token differ")
+        require(check_counts(sums.held, 1) == len(coding), "the numbers of tokens and document frequencies differ")
     require(
         feature_set.presence or sums.held is not None or not feature_set.frequencies,
-        "the numbers of texts with a token are missing",
+        "document frequencies are missing",
     )
 
 
@@ -112,7 +119,7 @@ def check_token_views(stacked: StackedTokenViews, family: TextFamily, n_classes:
         for by in kinds
         for bin_ in range(len(KNOTS))
     ]
-    require(len(names) > 0 and stacked.names == names, "the token bins are not those of the looks at texts")
+    require(len(names) > 0 and stacked.names == names, "the token bins do not match the feature sets")
     check_weights(stacked.weights, len(names), n_classes)
 
 
@@ -129,5 +136,5 @@ def check_refinement(refinement: Refinement, n_classes: int) -> None:
         shaped = weights.shape == (len(feature_set.coding), n_classes)
         require(
             right and shaped and are_finite(weights),
-            "a refinement does not have a finite weight for each token and class",
+            "a refinement does not have a finite weight for every token and class",
         )
