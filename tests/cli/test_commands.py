@@ -83,6 +83,12 @@ def test_train_with_settings(few: Path, tmp_path: Path) -> None:
     assert (loaded.family, loaded.alpha, loaded.ngrams) == ("multinomial", 0.5, [1, 2])
 
 
+def test_parameters_of_tables(people: Path) -> None:
+    done("train", people, "--label", "pay", "--set", "refine=false", "-q")
+    assert candide.load(people.with_suffix(".candide")).refine is False
+    assert "--model applies only to texts" in run("train", people, "--label", "pay", "--model", "bernoulli").err
+
+
 def test_train_a_table(people: Path) -> None:
     ran = done("train", people, "--label", "pay", "--columns", "age=gaussian,job")
     assert "gaussian" in ran.err
@@ -176,6 +182,17 @@ def test_forget_of_a_file_is_as_if_never_seen(tmp_path: Path) -> None:
     left, never = (candide.load(tmp_path / f"{name}.candide") for name in ("all", "others"))
     np.testing.assert_allclose(left.predict_proba(inbox), never.predict_proba(inbox), rtol=1e-7)
     np.testing.assert_array_equal(left.class_count_, never.class_count_)
+
+
+def test_forget_says_if_weights_stay(tmp_path: Path) -> None:
+    rows = rows_of(MESSAGES)[:60]
+    source, some = write_rows(tmp_path / "all.csv", rows), write_rows(tmp_path / "some.csv", rows[:3])
+    done("train", source, "-q")
+    assert (
+        "holds no training rows, so weights fitted on them stay" in done("forget", tmp_path / "all.candide", some).err
+    )
+    done("train", source, "--with-rows", "-q")
+    assert "weights fitted on them stay" not in done("forget", tmp_path / "all.candide", some).err
 
 
 @pytest.mark.slow

@@ -116,6 +116,11 @@ def _change(
     if verb == "forget" and model.can_refit and model.staleness:
         with session.status("fitting weights on held-out rows"):
             model = model.refit()
+    elif verb == "forget" and model.staleness:
+        session.note(
+            "counts no longer contain these rows, but the file holds no training rows, so weights fitted on them stay; "
+            "to fit these again, train with --with-rows"
+        )
     say_bad_rows(source, session)
     passed = monitor.passed
     what = "learned" if verb == "learn" else "forgot"

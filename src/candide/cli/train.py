@@ -46,7 +46,8 @@ def train(
         typer.Option(metavar="FAMILY", help="The family for texts: auto, multinomial, bernoulli, complement or polya."),
     ] = "auto",
     refine: Annotated[
-        bool, typer.Option("--refine", help="Fit a logistic regression on top of the model (texts only).")
+        bool,
+        typer.Option("--refine", help="Add a regression: of texts on words, of tables on random grids of columns."),
     ] = False,
     setting: Annotated[
         list[str] | None,
@@ -175,10 +176,10 @@ def make_spec(
     assert roles is not None
     if roles.text is not None:
         return TextSpec().with_parameters(**settings)
-    if settings.keys() & {"family", "refine"}:
+    if "family" in settings:
         raise ParameterError(
-            f"--model and --refine apply only to texts, but the source is a table ({', '.join(roles.columns)}); omit "
-            "them, or name the text column with --text"
+            f"--model applies only to texts, but the source is a table ({', '.join(roles.columns)}); omit it, or name "
+            "the text column with --text"
         )
     here = (*roles.columns, roles.label)
     declared = {name: kind for name, kind in (types or {}).items() if name in here}

@@ -39,7 +39,7 @@ class NaiveBayes(BaseNB):
         rows; see ``schema_``. The type decides how cells are read, ``columns`` how they are modeled. Declared
         categories and labels are read as strings, so that tables of all formats and engines give the same model.
     alpha : float, optional
-        Pseudo-count of every category. By default it is chosen by leave-one-out for each column.
+        Pseudo-count of every category. None chooses it by leave-one-out for each column.
     stacking : {"auto", None}, default "auto"
         Whether columns and views are weighted. None gives every column the weight 1: plain naive Bayes.
     calibrate : {"auto", "temperature", "platt", "beta", "isotonic", None}, default "auto"
@@ -48,9 +48,10 @@ class NaiveBayes(BaseNB):
         Number of other columns that a column may depend on in the views: 0, 1 (which adds the covariance of all
         numbers), or 2 (which adds random Fourier features). "auto" is 2; views that do not help get no weight.
     refine : {"auto", True, False}, default "auto"
-        Whether a ridge regression on random grids of many columns is one of the views. It takes at least 4,000 rows,
-        and most of the time of ``fit``. "auto": if it lowers the cross-fitted log-loss by more than a standard error
-        and, on some of the rows, by at least 1 %. SQL and ONNX cannot express it (``to_sql(approximate=True)``).
+        Whether to add random grids, a view of the interactions of many columns. They need at least 4,000 rows and take
+        most of the time of ``fit``. "auto" adds them if they lower the log-loss of left-out rows by more than a
+        standard error and by about 1 %, True in any case, False never. Models with random grids are exported to SQL
+        and ONNX only with ``approximate=True``.
     missing : {"auto", "ignore", "category", "error"}, default "auto"
         Ignore missing cells, treat them as a category, or raise an error. "auto" chooses for each column what predicts
         better.
