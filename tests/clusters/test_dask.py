@@ -288,7 +288,7 @@ def test_bags_and_single_values() -> None:
     bag = late("dask.bag").from_sequence([{"age": 1}])
     refused(r"X is a Dask Bag.*to_dataframe\(\)", bag)
     refused(r"X is a Dask Delayed", dask.delayed(1))
-    with pytest.raises(InputError, match="X is a Bag of Dask"):
+    with pytest.raises(InputError, match="X is a Dask Bag"):
         GaussianNB().fit(NUMBERS, LABELS).predict(bag)
 
 

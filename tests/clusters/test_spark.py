@@ -366,7 +366,7 @@ def test_train_from_csv_and_json(spark: Any, tmp_path: Path) -> None:
 def test_train_says_what_is_wrong(spark: Any, tmp_path: Path) -> None:
     ran = run("train", "spark:no_such_table", "-o", tmp_path / "m.candide")
     assert ran.code == 3
-    assert "Spark stopped: [TABLE_OR_VIEW_NOT_FOUND]" in ran.err
+    assert "Spark failed: [TABLE_OR_VIEW_NOT_FOUND]" in ran.err
     ran = run("train", f"spark:{tmp_path}/none.parquet")
     assert ran.code == 3
     assert "there is no file" in ran.err

@@ -207,7 +207,7 @@ def test_the_file(tmp_path: Path) -> None:
 def test_what_has_no_graph_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotFittedError):
         MultinomialNB().to_onnx()
-    with pytest.raises(ParameterError, match="holds 1 among other values"):
+    with pytest.raises(ParameterError, match="contains 1 among other values"):
         CategoricalNB().fit([[1], ["one"], ["two"]], [0, 1, 1]).to_onnx()
     with pytest.raises(ParameterError, match="beyond 2"):
         CategoricalNB().fit(np.array([[2**53], [2**53 + 1], [0]]), [0, 1, 1]).to_onnx()

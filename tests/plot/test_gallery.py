@@ -12,7 +12,8 @@ from tiers import late
 
 plt = late("matplotlib.pyplot")
 ROOT = Path(__file__).resolve().parents[2]
-GALLERY = (ROOT / "docs" / "how-to" / "plots.md").read_text(encoding="utf-8")
+PAGES = "how-to/plots.md", "tutorials/teaching.md"
+GALLERY = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES)
 
 
 def pictures() -> list[str]:

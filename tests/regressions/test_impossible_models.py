@@ -155,7 +155,7 @@ MAY_SAY = re.compile(
     r"|InputError: column .* absent, and the model was trained with it"
     r"|ParameterError: log_marginal_likelihood needs a prior that integrates to 1"
     r"|ParameterError: scikit-learn's .* does not support"
-    r"|ParameterError: bayes_factors describes the uncertainty of parameters that were learned"
+    r"|ParameterError: bayes_factors describes the uncertainty of estimated parameters"
     r"|ParameterError: .* when the model was fitted and is .* now"
 )
 

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pytest
-from properties.tables import repeated_values
+from properties.tables import clusters, repeated_values
 
 from candide import NaiveBayes
 from candide.kernels.layouts import TextRows
@@ -36,6 +36,7 @@ def classes_in(value: Any) -> Iterator[type[Any]]:
 @pytest.mark.slow
 def test_every_class_of_a_trained_model_is_registered() -> None:
     found = set(classes_in(content_of(NaiveBayes(order=1).fit(*repeated_values()), sample=False).parts))
+    found |= set(classes_in(content_of(NaiveBayes().fit(*clusters()), sample=False).parts))
     for make in EXAMPLES.values():
         case = make()
         for sample in (False, True):
