@@ -238,7 +238,7 @@ class WhatIf:
     flips: tuple[Flip, ...]
 
     def __repr__(self) -> str:
-        none = ["  no change of a few cells or words changes the prediction"]
+        none = ["  found no small set of changes that changes the prediction"]
         lines = [f"  {flip}" for flip in self.flips] or none
         return "\n".join([f"{printable(self.answer)} ({self.probability:.4f}), unless", *lines])
 

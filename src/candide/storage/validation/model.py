@@ -111,7 +111,7 @@ def check_content(content: Content) -> None:
     )
     _check_report(parts["report"], len(state.classes))
     _check_roles(parts["roles"])
-    require(_is_plain(parts["note"]), "its note contains values other than strings, numbers and Booleans")
+    require(_is_plain(parts["note"]), "its note contains values that JSON cannot express")
     # This validates the prior of the classes.
     Classifier(bound_spec, state)
 
