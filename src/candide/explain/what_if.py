@@ -238,9 +238,10 @@ class WhatIf:
     flips: tuple[Flip, ...]
 
     def __repr__(self) -> str:
-        none = ["  found no small set of changes that changes the prediction"]
-        lines = [f"  {flip}" for flip in self.flips] or none
-        return "\n".join([f"{printable(self.answer)} ({self.probability:.4f}), unless", *lines])
+        answer = f"{printable(self.answer)} ({self.probability:.4f})"
+        if not self.flips:
+            return f"{answer}; found no change of a few cells or words that leads to another prediction"
+        return "\n".join([f"{answer}, unless", *(f"  {flip}" for flip in self.flips)])
 
 
 def what_if(model: Classifier, data: Any, names: Array, to: Any, most: int, kernels: Kernels) -> Iterator[WhatIf]:

@@ -77,7 +77,9 @@ class Counts(Exact):
         if after.missing is not None:
             refuse_above(after.missing, rows, self.rows, "the number of observed cells")
         if self.presence:
-            refuse_above(_add(after.total, after.missing), rows, self.rows, "the number of cells not above the threshold")
+            refuse_above(
+                _add(after.total, after.missing), rows, self.rows, "the number of cells not above the threshold"
+            )
         return after
 
     without = forget

@@ -236,7 +236,10 @@ def _check_categorical(family: Categorical, statistics: CategoryCounts) -> None:
     require(not any((labels < 0).any() for labels in numbers), "a category has a negative code")
     least = np.asarray(0 if family.min_categories is None else family.min_categories)
     whole = least.dtype.kind in "iu" and least.shape in ((), (n_columns,))
-    require(whole and bool(((least >= 0) & (least < _MAX_VALUES)).all()), "min_categories is not a number of categories, or one per column")
+    require(
+        whole and bool(((least >= 0) & (least < _MAX_VALUES)).all()),
+        "min_categories is not a number of categories, or one per column",
+    )
     if not isinstance(family.prior, tuple):
         check_prior(family.prior, len(statistics.rows), n_columns)
         return
