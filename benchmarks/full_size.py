@@ -94,22 +94,36 @@ class AsCategories:
         return self.model.predict_proba(self.frame(X))
 
 
+def same(column: Any) -> Any:
+    return column
+
+
+def objects(column: Any) -> Any:
+    return column.astype(object)
+
+
+def texts(column: Any) -> Any:
+    return objects(column).where(column.notna(), "?").astype(str)
+
+
 def light(frame: Any) -> Any:
     package = import_module("lightgbm")
     model = package.LGBMClassifier(n_estimators=500, learning_rate=0.05, num_leaves=63, n_jobs=1, verbose=-1)
-    return AsCategories(model, lambda column: column)
+    return AsCategories(model, same)
 
 
 def cat(frame: Any) -> Any:
     package = import_module("catboost")
-    texts = numbers_and_texts(frame)[1]
-    model = package.CatBoostClassifier(thread_count=1, verbose=False, allow_writing_files=False, cat_features=texts)
-    return AsCategories(model, lambda column: column.astype(object).where(column.notna(), "?").astype(str))
+    categories = numbers_and_texts(frame)[1]
+    model = package.CatBoostClassifier(
+        thread_count=1, verbose=False, allow_writing_files=False, cat_features=categories
+    )
+    return AsCategories(model, texts)
 
 
 def additive(frame: Any) -> Any:
     package = import_module("interpret.glassbox")
-    return AsCategories(package.ExplainableBoostingClassifier(n_jobs=1), lambda column: column.astype(object))
+    return AsCategories(package.ExplainableBoostingClassifier(n_jobs=1), objects)
 
 
 def installed(name: str) -> Callable[[], bool]:

@@ -25,9 +25,9 @@ from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..lazy_dataclass import dataclass
 from ..statistics.grid import Cells
 from .binning import ColumnBinning, TableBinning
-from .calibration import log_softmax
-from .training_rows import TrainingRows, mean_row_weight
+from .training_rows import mean_row_weight
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions
+from .weights import WeightProblem
 
 if TYPE_CHECKING:
     from .stacked_views import StackedViews
@@ -105,25 +105,25 @@ def folds_of(binned: BinnedRows) -> Array:
 
 
 def with_refitted_cells(
-    stacked: StackedViews, likelihood: TableLikelihood, training: TrainingRows, scores: Floats, kernels: Kernels
-) -> tuple[StackedViews, Floats]:
-    """Return the views with a cell regression, and its left-out scores among those of all views, if it pays.
+    stacked: StackedViews, likelihood: TableLikelihood, problem: WeightProblem, kernels: Kernels
+) -> tuple[StackedViews, WeightProblem]:
+    """Return the views with a cell regression, and the problem of fitting their weights, if it pays.
 
     It pays if the log-loss of left-out rows, by weights that all classes share, falls by more than a standard error.
     Rows that are left out in blocks have no folds by hash: then the views stay as they are.
     """
+    training = problem.training
     n_rows = int(training.multiplicity.sum())  # copies of a row count, whether they are one row or several
     if n_rows < LEAST_ROWS or training.blocks is not None or not stacked.views:
-        return stacked, scores
+        return stacked, problem
     made = make_cells(likelihood, stacked.binning, stacked.row_weight, n_rows)
     if made is None:
-        return stacked, scores
+        return stacked, problem
     classes, weight = training.batch.classes, training.case_weight / mean_row_weight(training)
     binned = stacked.binning.transform(training.batch.data, kernels)
-    before = log_softmax(stacked.fit_weights(scores, training, by_class=False).combine(scores))
-    view = fit_cell_regression(*made, binned, classes, weight, before, kernels)
+    view = fit_cell_regression(*made, binned, classes, weight, problem.log_posterior, kernels)
     left_out = view.left_out(binned, classes, weight, kernels)
-    return stacked.with_view_if_better(view, RIDGE, left_out, scores, training, before) or (stacked, scores)
+    return stacked.with_view_if_better(view, RIDGE, left_out, problem) or (stacked, problem)
 
 
 def make_cells(

@@ -30,7 +30,7 @@ from .calibration import log_softmax
 from .cell_regression import FOLDS, folds_of
 from .training_rows import TrainingRows
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions
-from .weights import fit_weights
+from .weights import WeightProblem, fit_weights
 
 if TYPE_CHECKING:
     from .stacked_views import StackedViews
@@ -156,34 +156,32 @@ def _words(coarse: Array, sizes: Array) -> Array:
 
 
 def with_grids(
-    stacked: StackedViews, information: Floats, everything: TrainingRows, training: TrainingRows, scores: Floats,
-    kernels: Kernels, *, always: bool,
-) -> tuple[StackedViews, Floats]:  # fmt: skip
-    """Return the views with a regression on grids, and its left-out scores among those of all views, if it pays.
+    stacked: StackedViews, information: Floats, everything: TrainingRows, problem: WeightProblem, kernels: Kernels,
+    *, always: bool,
+) -> tuple[StackedViews, WeightProblem]:  # fmt: skip
+    """Return the views with a regression on grids, and the problem of fitting their weights, if it pays.
 
-    Weights are fitted on ``training``, a part of ``everything``, with the ``scores`` of the other views. Rows that are
-    left out in blocks have no folds by hash: then the views stay as they are.
+    Stacking weights are fitted on a part of ``everything``. Rows that are left out in blocks have no folds by hash:
+    then the views stay as they are.
     """
     if int(everything.multiplicity.sum()) < LEAST_ROWS or everything.blocks is not None or not stacked.views:
-        return stacked, scores
-    plain = stacked.fit_weights(scores, training, by_class=False).weights
-    before = log_softmax(plain.scores(scores))
+        return stacked, problem
+    before = problem.log_posterior
     view = fit_grid_regression(
         stacked.binning, information, stacked.cases(everything, kernels), before, stacked.subsample(everything),
         kernels, always=always,
     )  # fmt: skip
     if view is None:
-        return stacked, scores
-    some = stacked.cases(training, kernels)
+        return stacked, problem
+    some = stacked.cases(problem.training, kernels)
     left_out = view.left_out(some.binned, some.classes, some.case_weight, kernels)
-    found = stacked.with_view_if_better(view, RIDGE, left_out, scores, training, before, always=always)
+    found = stacked.with_view_if_better(view, RIDGE, left_out, problem, always=always)
     if found is None:
-        return stacked, scores
+        return stacked, problem
     wider, more = found
-    after = log_softmax(wider.fit_weights(more, training, by_class=False).combine(more))
-    gain = (after - before)[np.arange(len(some.classes)), some.classes]
+    gain = (more.log_posterior - before)[np.arange(len(some.classes)), some.classes]
     loss = max(float(np.average(gain, weights=some.case_weight)), 0.0)
-    without = plain.with_unused_view(stacked.n_single + 1 + len(stacked.views))
+    without = problem.shared_weights.with_unused_view(stacked.n_single + 1 + len(stacked.views))
     return replace(wider, weights_without_grids=without, loss_without_grids=loss), more
 
 

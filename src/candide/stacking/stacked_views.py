@@ -19,7 +19,6 @@ from ..kernels.layouts import Array, Floats, chunks
 from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from .binning import TableBinning
-from .calibration import log_softmax
 from .candidates import doubt, gained, information, make_views
 from .cell_regression import CellRegression, with_refitted_cells
 from .covariance import Covariance
@@ -29,7 +28,7 @@ from .grid_regression import GridRegression, with_grids
 from .token_views import TextColumnView
 from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
 from .views import LabeledRows, View
-from .weights import LEAST_SIZE, PartialWeights, StackingWeights, draw_masks, fit_partial, fit_weights
+from .weights import LEAST_SIZE, PartialWeights, StackingWeights, WeightProblem, draw_masks, fit_partial
 
 # Folds where rows are left out in blocks.
 _FOLDS = 10
@@ -88,10 +87,9 @@ class StackedViews:
         return replace(self, views=tuple(whole))
 
     def with_view_if_better(
-        self, view: View, ridge: float, left_out: Floats, scores: Floats, training: TrainingRows, before: Floats,
-        *, always: bool = False,
-    ) -> tuple[StackedViews, Floats] | None:  # fmt: skip
-        """Return the views with one more of several columns, and the left-out scores of all; None if it does not pay.
+        self, view: View, ridge: float, left_out: Floats, problem: WeightProblem, *, always: bool = False
+    ) -> tuple[StackedViews, WeightProblem] | None:
+        """Return the views with one more of several columns, whose weights are to be fitted; None if it does not pay.
 
         It pays if the log-loss of left-out rows, by weights that all classes share, falls by more than its standard
         error.
@@ -99,25 +97,23 @@ class StackedViews:
         Parameters
         ----------
         view : View
-            It becomes the last view of several columns. Weights are to be fitted again.
+            It becomes the last view of several columns.
         ridge : float
             The ridge of its weight.
         left_out : array of shape (rows, classes)
             Its left-out scores of the training rows.
-        scores : array of shape (views, rows, classes)
-            Those of the other views.
-        before : array of shape (rows, classes)
-            Their left-out log posteriors, by weights that all classes share.
+        problem : WeightProblem
+            The left-out scores of the other views.
         always : bool, default False
             Whether it is added even if it does not pay.
         """
-        wider = replace(self, views=(*self.views, view), ridge=np.insert(self.ridge, self._n_past, ridge))
-        more = np.insert(scores, self._n_past, left_out, axis=0)
+        place, training = self._n_past, problem.training
+        wider = replace(self, views=(*self.views, view), ridge=np.insert(self.ridge, place, ridge))
+        more = problem.with_view(place, left_out, wider._ridge(place, left_out, training))
         if always:
             return wider, more
-        after = log_softmax(wider.fit_weights(more, training, by_class=False).combine(more))
         classes, weight = training.batch.classes, training.case_weight / mean_row_weight(training)
-        gain = (after - before)[np.arange(len(classes)), classes]
+        gain = (more.log_posterior - problem.log_posterior)[np.arange(len(classes)), classes]
         mean = float(np.average(gain, weights=weight))
         error = np.sqrt(float((weight**2 / training.multiplicity) @ (gain - mean) ** 2)) / float(weight.sum())
         return (wider, more) if mean > error else None
@@ -393,12 +389,13 @@ class StackedViews:
         texts = (text.fit_weights(bins, training) for text, bins in zip(self.texts, bin_scores, strict=True))
         known = tuple(replace(text, gain=gain) for text, gain in zip(texts, alone, strict=True))
         stacked = replace(self, texts=known)
-        stacked, scores = with_refitted_cells(stacked, likelihood, training, scores, kernels)
+        problem = stacked.weight_problem(scores, training)
+        stacked, problem = with_refitted_cells(stacked, likelihood, problem, kernels)
         if refine:
-            stacked, scores = with_grids(
-                stacked, information(likelihood), everything, training, scores, kernels, always=refine is True
+            stacked, problem = with_grids(
+                stacked, information(likelihood), everything, problem, kernels, always=refine is True
             )
-        return stacked.fit_weights(scores, training), scores
+        return replace(stacked, weights=problem.weights, partial=None), problem.scores
 
     def cases(self, training: TrainingRows, kernels: Kernels) -> LabeledRows:
         """Return training rows as views are fitted on them."""
@@ -442,31 +439,30 @@ class StackedViews:
         copies = np.bincount(masks.rows, minlength=len(training.batch.classes))[masks.rows]
         weight = some.case_weight / mean_row_weight(training) / copies
         share, log_prior = self._share_given(likelihood, absent), log_shares(likelihood.statistics.rows)
-        return fit_partial(
-            self.weights, masked, share, batch.classes, weight, log_prior, self._ridges(scores, training)
-        )
+        ridge = self.weight_problem(scores, training).ridge
+        return fit_partial(self.weights, masked, share, batch.classes, weight, log_prior, ridge)
 
-    @single_threaded_blas()
-    def fit_weights(self, scores: Floats, training: TrainingRows, *, by_class: bool = True) -> StackedViews:
-        """Return the views with weights fitted to out-of-sample scores; ``by_class``: one per view and class."""
-        single = np.arange(len(scores)) < len(self.columns)
-        least, weight = np.where(single, LEAST_SIZE, 0.0), training.case_weight / mean_row_weight(training)
-        ridge = self._ridges(scores, training)
-        weights = fit_weights(scores, training.batch.classes, weight, ridge, least, by_class=by_class)
+    def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedViews:
+        """Return the views with weights fitted to out-of-sample scores."""
         # Weights for rows with absent columns are only valid together with the weights they were fitted with.
-        return replace(self, weights=weights, partial=None)
+        return replace(self, weights=self.weight_problem(scores, training).weights, partial=None)
 
-    def _ridges(self, scores: Floats, training: TrainingRows) -> Floats:
-        """Return the ridge of each view; for views of several columns it depends on their own gain.
+    def weight_problem(self, scores: Floats, training: TrainingRows) -> WeightProblem:
+        """Return the problem of fitting weights to out-of-sample scores."""
+        single = np.arange(len(scores)) < len(self.columns)
+        least = np.where(single, LEAST_SIZE, 0.0)
+        ridge = np.array([self._ridge(view, own, training) for view, own in enumerate(scores)])
+        return WeightProblem(scores, ridge, least, training)
+
+    def _ridge(self, view: int, scores: Floats, training: TrainingRows) -> float:
+        """Return the ridge of a view; for views of several columns it depends on their own gain.
 
         Corrections of cells have no gain of their own; they were compared with the other views when they were added.
         """
-        weight, ridge = training.case_weight / mean_row_weight(training), self.ridge.copy()
-        corrections = {i for i, view in enumerate(self.views, self.n_single + 1) if isinstance(view, CellRegression)}
-        for view in range(self.n_single + 1, len(scores)):
-            if view not in corrections:
-                ridge[view] *= doubt(scores[view], training.batch.classes, weight)
-        return ridge
+        own, several = float(self.ridge[view]), view - self.n_single - 1
+        if several < 0 or (several < len(self.views) and isinstance(self.views[several], CellRegression)):
+            return own
+        return own * doubt(scores, training.batch.classes, training.case_weight / mean_row_weight(training))
 
 
 def fit_stacked_views(

@@ -21,12 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
+from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
+from .calibration import log_softmax
 from .newton import minimize_nonnegative
+from .training_rows import TrainingRows, mean_row_weight
 
 # Shrinkage of a view's weights for the classes toward their mean.
 TIE = 2.0
@@ -127,6 +131,42 @@ def fit_weights(
     shares = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
     weights, bias = _solve(shown, _Loss(classes, weight, shares), ridge, by_class and len(shown) > 2)
     return StackingWeights(size, limit, weights, shares + bias)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightProblem:
+    """The problem of fitting stacking weights to the out-of-sample scores of training rows."""
+
+    scores: Floats  # (views, rows, classes)
+    ridge: Floats  # of each view
+    least: Floats  # the least scale of each view
+    training: TrainingRows
+
+    @property
+    def weights(self) -> StackingWeights:
+        """One weight per view and class; with two classes, these share it."""
+        return self.shared_weights if self.scores.shape[2] <= 2 else self._fit(by_class=True)
+
+    @cached_property
+    def shared_weights(self) -> StackingWeights:
+        """One weight per view, which all classes share."""
+        return self._fit(by_class=False)
+
+    @single_threaded_blas()
+    def _fit(self, *, by_class: bool) -> StackingWeights:
+        training = self.training
+        weight = training.case_weight / mean_row_weight(training)
+        return fit_weights(self.scores, training.batch.classes, weight, self.ridge, self.least, by_class=by_class)
+
+    @cached_property
+    def log_posterior(self) -> Floats:
+        """Log posteriors of the rows by weights that all classes share."""
+        return log_softmax(self.shared_weights.scores(self.scores))
+
+    def with_view(self, place: int, scores: Floats, ridge: float) -> WeightProblem:
+        """Return the problem with one more view of several columns."""
+        more, ridges = np.insert(self.scores, place, scores, axis=0), np.insert(self.ridge, place, ridge)
+        return WeightProblem(more, ridges, np.insert(self.least, place, 0.0), self.training)
 
 
 def fit_weights_from(
