@@ -1,4 +1,5 @@
 #include "../core/codes.hpp"
+#include "../core/cosines.hpp"
 #include "../core/normalize.hpp"
 #include "../core/presence.hpp"
 #include "../core/rising.hpp"
@@ -151,6 +152,14 @@ void bind_scoring(nb::module_& module) {
                 [&] { return student_scores(table, student, base.data(), n_classes, n_threads, scores.data()); }));
         },
         nb::arg("values"), nb::arg("table"), nb::arg("base"), nb::arg("n_threads"), exact("scores"));
+
+    module.def(
+        "cosines",
+        [](Output angles) {
+            const Unlocked released;
+            cosines(angles.data(), angles.size());
+        },
+        exact("angles"));
 
     module.def(
         "normalize",

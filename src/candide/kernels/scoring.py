@@ -26,6 +26,17 @@ from .tables import (
 BYTE_CELLS = 1 << 11
 
 
+def cosines(angles: Floats) -> Floats:
+    """Replace angles, in radians, by their cosines, to thirteen digits, and the same on all machines.
+
+    >>> angles = np.array([0.0, 1.0, -7.5, 100.0])
+    >>> bool(np.abs(cosines(angles.copy()) - np.cos(angles)).max() < 1e-13)
+    True
+    """
+    _core.cosines(angles)
+    return angles
+
+
 class ScoringKernels:
     """Kernels that score rows under every class."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import factorial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
+from ..kernels.scoring import cosines
 from ..kernels.tables import PickTable
 from ..lazy_dataclass import dataclass
 from .binning import MergedCodes, RankCoordinates, merge_codes
@@ -146,8 +146,6 @@ def _ones(slots: Positions, n_slots: int) -> Any:
 
 # Radians per standard deviation of the inputs: slow, middling and fast ones.
 _SPEEDS = (0.5, 1.0, 2.0)
-# sin x = x Σ of these over powers of x².
-_SINE = tuple((-1) ** n / factorial(2 * n + 1) for n in range(9))
 # Moduli are clipped here before their logarithm is taken.
 _LEAST_SIZE = 1e-300
 # Less than this is the variance of a constant.
@@ -174,13 +172,13 @@ class RandomFourierFeatures:
         angles = self.inputs.times(binned, self.frequencies)
         angles += self.phases
         if binned.codes.min(initial=0) >= 0:
-            return cosine_features(angles)
+            return cosines(angles)
         # The mean of cos(a + x) is |z| cos(a + arg z), where z, that of exp(ix), is exp(i mean - variance / 2) if x is
         # normal.
         log_size = np.zeros_like(angles)
         self._add_levels(binned, angles, log_size)
         self._add_ranks(binned, angles, log_size)
-        return np.asarray(np.exp(log_size) * cosine_features(angles))
+        return np.asarray(np.exp(log_size) * cosines(angles))
 
     def _add_levels(self, binned: BinnedRows, angles: Floats, log_size: Floats) -> None:
         levels = self.inputs.levels
@@ -213,31 +211,6 @@ class RandomFourierFeatures:
         """Return the log modulus of E[exp(i angle)], ``(features,)``, for absent ranks with this covariance."""
         frequencies = self.frequencies[: len(covariance)]
         return np.asarray(-0.5 * (frequencies * (covariance @ frequencies)).sum(axis=0))
-
-
-def cosine_features(angles: Floats) -> Floats:
-    """Return the cosines of angles, to thirteen digits; angles are overwritten.
-
-    In a quarter of the time that NumPy takes, whose single precision would be as fast again but is not the same on all
-    machines, nor in databases that a model is exported to.
-
-    >>> angles = np.array([0.0, 1.0, -7.5, 100.0])
-    >>> bool(np.abs(cosine_features(angles.copy()) - np.cos(angles)).max() < 1e-13)
-    True
-    """
-    angles *= 0.5 / np.pi
-    angles -= np.rint(angles)
-    # cos(2πt) is the sine of what a quarter of a turn is above |t|, where Taylor's series needs few terms.
-    np.abs(angles, out=angles)
-    np.subtract(0.25, angles, out=angles)
-    angles *= 2 * np.pi
-    square = angles * angles
-    out = np.full_like(angles, _SINE[-1])
-    for coefficient in _SINE[-2::-1]:
-        out *= square
-        out += coefficient
-    out *= angles
-    return out
 
 
 def draw_features(
