@@ -1,6 +1,6 @@
-"""The textbook's cases with texts: an unseen word, two event models, a large dictionary, fake and genuine reviews.
+"""Textbook exercises with texts: an unseen word, two event models, a large vocabulary, fake and genuine reviews.
 
-Run it with ``python examples/textbook_texts.py``. It needs nothing that candide does not install.
+Run it with ``python examples/textbook_texts.py``. It has no additional dependencies.
 """
 
 import numpy as np
