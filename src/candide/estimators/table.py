@@ -68,8 +68,8 @@ class NaiveBayes(BaseNB):
     subsample : "auto" or int, default "auto"
         Maximum number of distinct training rows to keep in the model, for ``refit``, ``loo_``, ``predict_set`` and
         predictions without some columns. "auto": up to 48 MB, which is all rows of a smaller table. 0: none; rows are
-        used in ``fit`` and dropped, ``refit`` raises an error, and a warning is given when a refit is due. Classes
-        keep rows in proportion to their size.
+        used in ``fit`` and dropped, ``refit`` raises an error, and a warning is given when a refit is due. Half
+        of the maximum is divided equally among the classes.
     unlabeled : {"drop", "error"}, default "drop"
         What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
         error. At least one row must have a label.
