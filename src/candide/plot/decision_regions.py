@@ -96,7 +96,7 @@ def _points(X: Any, model: BaseNB, columns: Any) -> tuple[Floats, list[str], tup
         chosen = numeric[:2]
     if len(chosen) != 2 or any(j not in numeric for j in chosen):
         found = ", ".join(f"{name!r} ({kind})" for name, kind in zip(table.names, table.kinds, strict=True))
-        raise InputError(f"decision regions need two number columns, but X has {found:.400}; pass two number columns")
+        raise InputError(f"decision regions need two numeric columns, but X has {found:.400}; pass two numeric columns")
     points = np.column_stack([np.asarray(table.columns[j].values, dtype=np.float64) for j in chosen])
     names = [f"column {name}" if isinstance(name, int) else str(name) for name in (table.names[j] for j in chosen)]
     return points, names, None if table.n_columns == 2 else (chosen[0], chosen[1])

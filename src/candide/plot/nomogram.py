@@ -37,8 +37,8 @@ def nomogram(
     """Plot points for every value of every column; their sum gives the probability of a class.
 
     Read the points of each cell off the scale at the top, add them up, and find the sum on the scale at the bottom,
-    with the log-odds and the probability below it. An open circle marks the points of a missing cell. If the points of a
-    column do not change monotonically with its value, the values of the second direction are below the line.
+    with the log-odds and the probability below it. An open circle marks the points of a missing cell. If the points of
+    a column do not change monotonically with its value, the values of the second direction are below the line.
 
     With two classes, or ``against`` another class, the sums are exactly the log-odds of the model. For one class
     against all others, and for models whose columns do not add up (views of several columns, joint families, nonlinear
