@@ -118,8 +118,8 @@ def _change(
             model = model.refit()
     elif verb == "forget" and model.staleness:
         session.note(
-            "the rows were removed from the counts, but weights fitted on them are unchanged, because the file holds no "
-            "training rows; to refit them, train with --with-rows"
+            "the rows were removed from the counts, but weights fitted on them are unchanged, because the file holds "
+            "no training rows; to refit them, train with --with-rows"
         )
     say_bad_rows(source, session)
     passed = monitor.passed
