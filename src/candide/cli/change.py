@@ -51,10 +51,11 @@ def update(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Update a model with more rows, which may have new categories and words. New classes need train --with-rows.
+    """Update a model with more rows, which may have new categories and words.
 
     The counts equal those of training on all rows at once. Stacking weights and calibration are fitted again once a
-    tenth of the rows is new, if the file holds training rows (train --with-rows); otherwise they are kept.
+    tenth of the rows is new, if the file holds training rows (train --with-rows); otherwise they are kept, and no
+    classes can be added to a stacked model.
     """
     target, session = _target(model, output, sources), shared.session
     opened = reading.opened(sources, shared.threads, text=text, label=label, weight=weight)
