@@ -1,6 +1,6 @@
-"""The textbook's cases with texts: an unseen word, two event models, a large dictionary, fake and genuine reviews.
+"""Textbook exercises with texts: an unseen word, two event models, a large vocabulary, fake and genuine reviews.
 
-Run it with ``python examples/textbook_texts.py``. It needs nothing that candide does not install.
+Run it with ``python examples/textbook_texts.py``. It has no additional dependencies.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ def title(text: str) -> None:
     print(f"\n{text}\n{'-' * len(text)}")
 
 
-title("A word that no mail held: 0/0 without smoothing")
+title("A word that occurs in no message: 0/0 without smoothing")
 mails, labels = ["buy cheap pills", "cheap pills", "meeting at noon"], ["spam", "spam", "ham"]
 words = ["at", "buy", "cheap", "learning", "meeting", "noon", "pills"]
 for alpha in (0, 1):
@@ -37,7 +37,7 @@ is_spam = rng.random(2_000) < 0.4
 rows = zip(rank, is_spam, strict=True)
 mails = [" ".join(f"word{j + 25_000 * (spam and j % 5 == 0)}" for j in row) for row, spam in rows]
 model = TextNB("bernoulli", vocabulary=dictionary).fit(mails[:1_500], is_spam[:1_500])
-print(f"{model.n_parameters_:,} parameters: 2 x 50,000 chances of a word, and the share of spam")
+print(f"{model.n_parameters_:,} parameters: 2 x 50,000 probabilities of a word, and the share of spam")
 print(f"accuracy on 500 new mails: {model.score(mails[1_500:], is_spam[1_500:]):.3f}")
 
 title("Fake and genuine reviews of hotels")

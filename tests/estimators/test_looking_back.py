@@ -251,7 +251,7 @@ def test_a_new_class_without_rows_to_fit_again(method: str) -> None:
 def test_a_new_class_that_needs_a_curve_is_refused(method: str) -> None:
     model = made("GaussianNB", calibrate=method, subsample=0).fit(X, y)
     before = model.predict_proba(NEW)
-    with pytest.raises(InputError, match=r"keeps no training rows to fit new ones .* subsample=100_000"):
+    with pytest.raises(InputError, match=r"cannot be refitted for .* keeps no training rows; .* subsample=100_000"):
         model.partial_fit(X[:1], [99])
     np.testing.assert_array_equal(model.predict_proba(NEW), before)
 

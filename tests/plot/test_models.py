@@ -281,7 +281,7 @@ def test_regions_are_the_answers_of_the_models() -> None:
 
 def test_regions_need_two_number_columns() -> None:
     X, y = numbers(2)
-    with pytest.raises(InputError, match="need two number columns"):
+    with pytest.raises(InputError, match="need two numeric columns"):
         plot.decision_regions(GaussianNB().fit(X[:, :1], y), X[:, :1], y)
     with pytest.raises(InputError, match="60 rows and y has 2 labels"):
         plot.decision_regions(GaussianNB().fit(X[:, :2], y), X[:, :2], y[:2])

@@ -35,12 +35,13 @@ def app_of(names: Iterable[str]) -> typer.Typer:
     """Return an app of some commands: typer inspects the options of every command that an app has."""
     app = typer.Typer(
         name="candide",
-        help="Train naive Bayes models on files of any size, evaluate them, predict, explain, merge and update them.",
+        help="Train, evaluate, update and merge naive Bayes models on files of any size, and predict and explain with "
+        "them.",
         epilog="[bold]Examples[/bold]\n"
         "[cyan]candide train messages.csv[/cyan]\n"
         "[cyan]candide evaluate messages.candide later.csv[/cyan]\n"
         "[cyan]candide classify messages.candide 'win a free prize'[/cyan]\n\n"
-        "Exit codes: 0 success, 1 the data or the model cannot be used, 2 wrong usage, 3 a file cannot be read or "
+        "Exit codes: 0 success, 1 the data or the model cannot be used, 2 usage error, 3 a file cannot be read or "
         "written, 4 another process is changing the model file, 130 Ctrl-C, 143 SIGTERM.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,

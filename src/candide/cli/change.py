@@ -26,7 +26,6 @@ candide update messages.candide today.csv --decay 0.99
 candide update messages.candide today.csv -o newer.candide
 """
 FORGET_EXAMPLES = """
-# The model is then as if it had never been trained on these rows
 candide forget messages.candide withdrawn.csv
 """
 MERGE_EXAMPLES = """
@@ -41,7 +40,7 @@ def update(
     sources: options.Sources = None,
     output: options.Output = None,
     decay: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Multiply the weight of all earlier rows by this.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Multiply the weight of all earlier rows by this factor.")
     ] = None,
     label: options.Label = None,
     text: options.Text = None,
@@ -52,10 +51,11 @@ def update(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Train a model on further rows. New categories and words are added, and new classes too with train --with-rows.
+    """Update a model with more rows, which may have new categories and words.
 
     The counts equal those of training on all rows at once. Stacking weights and calibration are fitted again once a
-    tenth of the rows is new, if the file holds training rows (train --with-rows); otherwise they are kept.
+    tenth of the rows is new, if the file holds training rows (train --with-rows); otherwise they are kept, and no
+    classes can be added to a stacked model.
     """
     target, session = _target(model, output, sources), shared.session
     opened = reading.opened(sources, shared.threads, text=text, label=label, weight=weight)
@@ -77,10 +77,11 @@ def forget(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Remove training rows from a model, as if it had never been trained on them: all rows of the source, or none.
+    """Remove training rows from a model, as if it had never been trained on them.
 
-    If the file holds training rows (train --with-rows), stacking weights and calibration are fitted again before the
-    model is written, so that nothing in the file depends on the removed rows.
+    Either all rows of the source are removed or none. If the file holds training rows (train --with-rows), stacking
+    weights and calibration are fitted again before the model is written, so that nothing in the file depends on the
+    removed rows.
     """
     target, session = _target(model, output, sources), shared.session
     opened = reading.opened(sources, shared.threads, text=text, label=label, weight=weight)
@@ -118,8 +119,8 @@ def _change(
             model = model.refit()
     elif verb == "forget" and model.staleness:
         session.note(
-            "counts no longer contain these rows, but the file holds no training rows, so weights fitted on them stay; "
-            "to fit these again, train with --with-rows"
+            "the rows were removed from the counts, but weights fitted on them are unchanged, because the file holds "
+            "no training rows; to refit them, train with --with-rows"
         )
     say_bad_rows(source, session)
     passed = monitor.passed
@@ -137,7 +138,7 @@ def merge(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Merge models that were trained separately. The counts equal those of training on all their rows at once."""
+    """Merge models that were trained separately. The counts equal those of one model trained on all rows."""
     from functools import reduce
 
     from ..model.model import Model

@@ -29,14 +29,14 @@ def classify(
         ),
     ] = None,
     abstain: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Print 'unsure' if the highest probability is below this.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Print 'unsure' if no class has at least this probability.")
     ] = None,
     *,
     shared: options.Shared,
 ) -> None:
     """Classify texts: print the class and its probability, one line per text.
 
-    Pass rows of a table as JSON objects with the names of the columns; columns may be left out. Lines of standard
+    Pass each row of a table as a JSON object with the column names as keys; columns may be omitted. Lines of standard
     input are classified as they arrive.
     """
     classify_texts(model, texts, abstain, shared.session)

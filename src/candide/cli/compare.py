@@ -36,7 +36,7 @@ def compare(
     reading: options.Reading,
     shared: options.Shared,
 ) -> None:
-    """Train candidate models on a source and compare their leave-one-out figures. No file is written."""
+    """Train candidate models on a source and compare their leave-one-out metrics. No file is written."""
     from .options import names_of, types_of
     from .reading import say_bad_rows
 

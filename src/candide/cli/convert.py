@@ -22,9 +22,9 @@ candide load messages.json -o messages.candide
 candide dump a.candide | candide load - -o b.candide
 """
 CONVERT_EXAMPLES = """
-# In the newest format
+# Convert to the newest format
 candide convert old.candide new.candide
-# As JSON text
+# Convert to JSON text
 candide convert messages.candide messages.json
 candide convert with_rows.candide small.candide --without-rows
 """
@@ -67,7 +67,7 @@ def load(
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Make a model file from the output of dump. The models are identical."""
+    """Create a model file from the output of dump. The loaded model is identical to the dumped one."""
     from ..storage.models import load_lines, save_model
     from .training_report import rows_text
     from .writing import checked_path

@@ -30,9 +30,9 @@ def evaluate(
     reading: options.Reading,
     shared: options.Shared,
 ) -> None:
-    """Measure a model on labeled rows: accuracy, log-loss, calibration, and precision, recall, F1 and AUC per class.
+    """Evaluate a model on labeled rows: accuracy, log-loss, calibration, and precision, recall, F1 and AUC per class.
 
-    Plain naive Bayes (the same columns without stacking and calibration) is measured on the same rows. AUC is the area
+    Plain naive Bayes (the same columns without stacking and calibration) is evaluated on the same rows. AUC is the area
     under the ROC curve of a class against all others.
     """
     from ..model.predict import evaluate as evaluate_source

@@ -63,7 +63,7 @@ def explain(
     """Show the contributions to a prediction: the prior, and each word or cell.
 
     Contributions are in bits: each bit doubles the odds of the predicted class against the runner-up. Their sum is the
-    log-odds of the model. --json has every term and, for texts, every token.
+    log-odds of the model. --json includes every term and, for texts, every token.
     """
     from ..exceptions import ParameterError
     from ..explain import explain_rows

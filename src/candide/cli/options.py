@@ -35,7 +35,7 @@ Sources = Annotated[
         metavar="SOURCE...",
         show_default=False,
         help="Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…) or - for standard "
-        "input; for train also spark:TABLE, spark:FILES and dask:FILES.",
+        "input; except for predict, also spark:TABLE, spark:FILES and dask:FILES.",
     ),
 ]
 # readable=False: whether a file can be read is found out when it is opened, with our message and exit code.

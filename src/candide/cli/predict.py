@@ -33,14 +33,14 @@ def predict(
     output: options.Output = None,
     proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of every class.")] = False,
     abstain: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Predict 'unsure' if the highest probability is below this.")
+        float | None, typer.Option(min=0.0, max=1.0, help="Predict 'unsure' if no class has at least this probability.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Write the N most probable classes.")] = 1,
     explain: Annotated[
         bool, typer.Option("--explain", help="Also write the largest contributions to each prediction, in bits.")
     ] = False,
     only: Annotated[
-        bool, typer.Option("--only", help="Write the predictions without the columns of the source.")
+        bool, typer.Option("--only", help="Write only the predictions, not the columns of the source.")
     ] = False,
     keep_formulas: Annotated[
         bool,

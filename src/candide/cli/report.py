@@ -46,8 +46,8 @@ def report(
 ) -> None:
     """Write an HTML report on a model: description, estimated quality, features, warnings and examples.
 
-    The report is one HTML file, by default next to the model, that needs no other file and no network. Examples are
-    training rows if the model keeps them (train --with-rows), otherwise rows of --data.
+    The report is a single self-contained HTML file, by default next to the model. The example rows are training rows if
+    the model keeps them (train --with-rows), otherwise rows of --data.
     """
     from ..model.predict import labeled_batches
     from ..report import make_report

@@ -47,7 +47,9 @@ def train(
     ] = "auto",
     refine: Annotated[
         bool,
-        typer.Option("--refine", help="Add a regression: of texts on words, of tables on random grids of columns."),
+        typer.Option(
+            "--refine", help="Also fit a regression: on words for texts, on random grids of columns for tables."
+        ),
     ] = False,
     setting: Annotated[
         list[str] | None,
@@ -64,7 +66,7 @@ def train(
     checkpoint: Annotated[
         bool, typer.Option("--checkpoint", help="Save checkpoints during training, in a file next to the model.")
     ] = False,
-    every: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="The time between checkpoints.")] = 60.0,
+    every: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="Time between checkpoints.")] = 60.0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
     page: Annotated[
         Path | None,
@@ -83,8 +85,9 @@ def train(
 ) -> None:
     """Train a model on a source and write it to a file.
 
-    The label column, a text column and the model of each column are chosen from the data unless you name them, and
-    shown. The evaluation is leave-one-out, beside that of plain naive Bayes. On an error, nothing is written.
+    Unless you name them, the label column, a text column and the family of each column are detected from the data.
+    A leave-one-out evaluation of the model and of plain naive Bayes is printed. If there is an error, nothing is
+    written.
     """
     from ..exceptions import ParameterError
     from ..model.train import train as train_model

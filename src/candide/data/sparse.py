@@ -28,7 +28,7 @@ def checked_rows(X: Any) -> Any:
     if X.shape[1] > MOST_COLUMNS:
         raise InputError(
             f"X is sparse and has {X.shape[1]} columns; expected at most {MOST_COLUMNS}; drop empty columns, or hash "
-            "them to fewer"
+            "the features into fewer columns"
         )
     matrix = _CHECKS[X.format](X)
     return (matrix if matrix.dtype in KERNEL_DTYPES else _with_floats(matrix)).tocsr()
@@ -157,5 +157,5 @@ def _as_float(value: Any) -> float:
         raise InputError("X contains a number beyond 1.8e308; rescale its column") from None
     except (TypeError, ValueError):
         raise InputError(
-            f"X contains {value!r:.40}; expected a number; pass only numbers, for example X.astype(float)"
+            f"X contains {value!r:.40}; expected numbers; convert X, for example with X.astype(float)"
         ) from None

@@ -113,7 +113,7 @@ def _mapping_cells(X: Mapping[Any, Any]) -> Iterator[tuple[Any, Cells]]:
 def _sparse_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
     if X.ndim == 2 and X.shape[1] > MOST_SPARSE_COLUMNS:
         raise InputError(
-            f"X is sparse and has {X.shape[1]} columns; up to {MOST_SPARSE_COLUMNS} are supported; for word counts "
+            f"X is sparse and has {X.shape[1]} columns; expected at most {MOST_SPARSE_COLUMNS}; for word counts "
             "use MultinomialNB, or select the relevant columns"
         )
     values = as_2d_array(checked_rows(X).toarray(order="F"))

@@ -66,15 +66,15 @@ class BaseNB(ModelEstimator):
             Rows that the model was trained on, all or some, with their weights.
         class_prior : {"removed", "fixed"}
             Whether the row is left out of the class prior too. Use "fixed" to compare models: with "removed", an
-            uninformative model gets every row of balanced classes wrong. Class biases of the stacking always stay.
+            uninformative model misclassifies every row of balanced classes. Class biases of the stacking stay fixed.
         groups : array of shape (n_rows,), optional
             Rows of one group are left out together, as in ``cross_val_log_proba``.
 
         Returns
         -------
         array of shape (n_rows, n_classes)
-            Equal to ``predict_log_proba`` of a model refitted without the row, with the variance floor, chosen
-            pseudo-counts and priors, known categories and the calibration held fixed.
+            Equal to ``predict_log_proba`` of a model refitted without the row. The variance floor, chosen
+            pseudo-counts and priors, known categories and the calibration stay fixed.
 
         Examples
         --------
@@ -125,10 +125,10 @@ class BaseNB(ModelEstimator):
 
     @property
     def staleness_(self) -> float:
-        """Weight learned and forgotten since the last refit, as a share of the weight at that refit.
+        """Weight of the rows added and removed since the last refit, as a share of the weight at that refit.
 
-        0.0 after ``fit`` and ``refit``, and for models without stacking, calibration and other choices. Above 0.1 only
-        if no training rows are kept to refit on.
+        0.0 after ``fit`` and ``refit``, and for models without stacking, calibration and other fitted choices. Exceeds
+        0.1 only if the model keeps no training rows to refit on.
         """
         return self._fitted().staleness
 
@@ -146,7 +146,7 @@ class BaseNB(ModelEstimator):
         X
             Rows, as in ``predict``.
         style : {"terms", "fractions"}
-            Sums of logarithms; or products of fractions, as in a calculation by hand, for models of counts.
+            Sums of logarithms; or, for models of counts, products of fractions as in a calculation by hand.
 
         Returns
         -------
@@ -172,15 +172,15 @@ class BaseNB(ModelEstimator):
     def what_if(self, X: Any, to: Any = None, most: int = 5) -> list[WhatIf]:
         """Return the smallest changes of each row that would change the prediction.
 
-        Single cells are tried first: the smallest change of a number, another category, a text without one word. If no
-        single change is enough, several are combined.
+        Changes of single cells are tried first: the smallest change of a number, another category, a text without one
+        word. If none is sufficient, several are combined.
 
         Parameters
         ----------
         X
             Rows, as in ``predict``.
         to : label, optional
-            The wanted class; by default any other than the predicted one.
+            The desired class; by default any class other than the predicted one.
         most : int, default 5
             Maximum number of changes to return.
 
@@ -252,18 +252,18 @@ class BaseNB(ModelEstimator):
     def save(self, path: str | os.PathLike[str], sample: bool = False) -> None:
         """Save the model to a file, which ``candide.load`` reads.
 
-        The file is replaced atomically: after a failure the old file is still there.
+        The file is replaced atomically: if saving fails, the old file is unchanged.
 
         Parameters
         ----------
         path : str or Path
             The file to write, usually with the extension ``.candide``.
         sample : bool, default False
-            Whether the training rows that the model keeps are written. Without them a later ``partial_fit`` or
-            ``merge`` goes on with the weights and the calibration that the model has; with them these are fitted
-            again. A ``NaiveBayes`` with training rows that has changed since the last refit (``staleness_``) is
-            refitted first, and so is a ``TextNB(refine=True)`` that has forgotten texts, whose words its refinement
-            still holds. The others keep what they have, and ``loo_`` is computed when the loaded model is asked for it.
+            Whether to write the training rows that the model keeps. With them, a later ``partial_fit`` or ``merge``
+            can refit weights and calibration; without them, these stay the same. A ``NaiveBayes`` with training rows
+            that has changed since the last refit (``staleness_``) is refitted before it is saved, and so is a
+            ``TextNB(refine=True)`` that has forgotten texts, because its refinement still contains their words. Other
+            models are saved as they are, and ``loo_`` is computed on first use after loading.
 
         Examples
         --------
@@ -282,7 +282,7 @@ class BaseNB(ModelEstimator):
     def to_json(self, sample: bool = False) -> str:
         """Return the model as a JSON document, exact to the last digit, which ``candide.from_json`` reads.
 
-        ``candide dump`` writes the same: the contents of a model file, one item per line, for reading and comparing.
+        ``candide dump`` writes the same document: the contents of a model file, one item per line.
 
         Parameters
         ----------
@@ -306,11 +306,11 @@ class BaseNB(ModelEstimator):
     def to_onnx(self, path: str | os.PathLike[str] | None = None, *, approximate: bool = False) -> Any:
         """Return the model as an ONNX graph, for onnxruntime and others (``pip install 'candide[onnx]'``).
 
-        Its outputs are ``label`` and ``probabilities``, ``(n_rows,)`` and ``(n_rows, n_classes)``, those of ``predict``
-        and ``predict_proba``. Its input is ``X``, doubles of shape ``(n_rows, n_columns)``, NaN where a cell is
-        missing; of ``CategoricalNB`` and ``NaiveBayes`` one input for each column that is used, ``(n_rows, 1)``:
-        doubles, or strings, empty where they are missing; of ``TextNB`` with a plain family ``tokens``,
-        ``(n_rows, n_tokens)``, empty where a text has no more.
+        The outputs are ``label`` of shape ``(n_rows,)`` and ``probabilities`` of shape ``(n_rows, n_classes)``, equal
+        to ``predict`` and ``predict_proba``. The input is ``X``, doubles of shape ``(n_rows, n_columns)`` with NaN for
+        missing cells. ``CategoricalNB`` and ``NaiveBayes`` have one input of shape ``(n_rows, 1)`` for each column that
+        is used: doubles, or strings with ``""`` for missing cells. ``TextNB`` with a plain family has the input
+        ``tokens``, strings of shape ``(n_rows, n_tokens)``, padded with ``""``.
 
         Parameters
         ----------
@@ -342,9 +342,9 @@ class BaseNB(ModelEstimator):
     def to_sklearn(self) -> Any:
         """Return a fitted scikit-learn estimator with the same counts and predictions.
 
-        For ``GaussianNB``, ``BernoulliNB``, ``CategoricalNB`` (of codes), ``MultinomialNB`` and ``ComplementNB``. What
-        the scikit-learn class does not support, such as calibration, is an error. ``candide.from_sklearn`` is
-        the inverse.
+        Available for ``GaussianNB``, ``BernoulliNB``, ``CategoricalNB`` (of codes), ``MultinomialNB`` and
+        ``ComplementNB``. Options that the scikit-learn class does not support, such as calibration, raise an error.
+        ``candide.from_sklearn`` is the inverse.
 
         Examples
         --------
@@ -367,25 +367,25 @@ class BaseNB(ModelEstimator):
         Parameters
         ----------
         dialect : str, default "duckdb"
-            "duckdb", "postgres" or "sqlite"; any other that sqlglot knows, such as "spark", "bigquery" or "snowflake",
-            needs that package (``pip install 'candide[sql]'``).
+            "duckdb", "postgres" or "sqlite"; or another dialect of sqlglot, such as "spark", "bigquery" or "snowflake",
+            which needs that package (``pip install 'candide[sql]'``).
         table : str, default "rows"
-            What is scored: the name of a table or view, ``"schema.name"``, or a query in parentheses. Names are quoted;
-            a query is inserted verbatim, so never make one from text that you do not trust. It must have the columns
-            that the model was trained on (x0, x1, … if they had no names); NULL and NaN are missing values.
+            The rows to score: the name of a table or view, ``"schema.name"``, or a query in parentheses. Names are
+            quoted. A query is inserted verbatim, so do not build one from untrusted text. The table must have the
+            columns that the model was trained on (x0, x1, … if they had no names); NULL and NaN are missing values.
         keep : bool or list of str, default True
-            Whether the result has the table's own columns too, or which of them. SQLite keeps all columns of tables
-            only, not of views and queries: name them.
+            Whether the result includes the columns of the table, or a list of those to include. In SQLite, a list is
+            required for views and queries.
         proba : bool, default True
-            Whether there are probabilities beside the prediction.
+            Whether the result includes probabilities.
         approximate : bool, default False
-            Whether a ``NaiveBayes`` with random grids of columns (``refine``), which no query can express, is exported
-            without them. A warning tells by how much that raises the log-loss.
+            Whether to export a ``NaiveBayes`` with random grids of columns (``refine``), which a query cannot express,
+            without them. A warning states by how much that raises the log-loss.
 
         Returns
         -------
         str
-            The query, whose columns are those of the table, ``prediction``, and ``p(label)`` for each class.
+            A query that returns the columns of the table, ``prediction``, and ``p(label)`` for each class.
 
         Examples
         --------

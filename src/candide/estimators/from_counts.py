@@ -1,7 +1,7 @@
-"""Estimators made from the tables of a textbook exercise, parameters or counts, instead of rows.
+"""Estimators from tables of parameters or counts, as in textbook exercises.
 
-Counts become the statistic that rows would have given. Parameters become the statistic of one row per class whose
-maximum likelihood they are.
+Counts are converted to the statistics that rows would have. Parameters are converted to statistics with one row per
+class whose maximum likelihood estimates are these parameters.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def ready_model(
     feature_names: Any,
     settings: dict[str, Any],
 ) -> Estimator:
-    """Return an estimator that has learned ``statistics``.
+    """Return an estimator fitted to ``statistics``.
 
     ``classes`` are the labels of their classes, in any order; ``tables`` may be data frames that name the columns.
     """
@@ -75,7 +75,7 @@ def given_model(
     feature_names: Any,
     **settings: Any,
 ) -> Estimator:
-    """Return an estimator with given parameters, which are the maximum likelihood of ``statistics``."""
+    """Return an estimator with given parameters, the maximum likelihood estimates of ``statistics``."""
     settings["estimate"] = "mle"
     estimator = ready_model(kind, statistics, tables, classes, class_prior, feature_names, settings)
     estimator.model_ = replace(estimator.model_, has_given_parameters=True)
@@ -137,7 +137,7 @@ def _read_names(feature_names: Any, n_features: int) -> tuple[str, ...]:
 def read_table(
     values: Any, name: str, shape: tuple[int, int] | None = None, least: float = 0.0, most: float = np.inf
 ) -> Floats:
-    """A copy of numbers from ``least`` to ``most``, one row per class."""
+    """Return a copy of a table of numbers from ``least`` to ``most``, one row per class."""
     table = _numbers(values, name)
     if table.ndim != 2 or not table.size:
         raise InputError(f"{name} has shape {table.shape}; expected one row per class and one column per feature")
@@ -150,7 +150,7 @@ def read_table(
 
 
 def column_names(feature_names: Any, *tables: Any) -> Any:
-    """Names of the columns as they are given, else those of tables that are data frames, if they are texts."""
+    """Return the given names of the columns; by default those of data frames, if they are strings."""
     if feature_names is not None:
         return feature_names
     frames = dict.fromkeys(tuple(table.columns) for table in tables if hasattr(table, "columns"))
@@ -164,7 +164,7 @@ def column_names(feature_names: Any, *tables: Any) -> Any:
 
 
 def read_class_count(class_count: Any, n_classes: int) -> Floats:
-    """How many rows each class has; by default one."""
+    """Return the number of rows of each class; by default one."""
     if class_count is None:
         return np.ones(n_classes)
     count = _numbers(class_count, "class_count")
@@ -198,7 +198,7 @@ def _check_range(values: Floats, name: str, least: float, most: float) -> None:
 
 
 def read_probabilities(probability: Any, name: str = "probability") -> Floats:
-    """Probabilities that sum to 1 in each row."""
+    """Return a table of probabilities, after a check that each row sums to 1."""
     table = read_table(probability, name, most=1.0)
     total = table.sum(axis=1)
     odd = np.flatnonzero(~np.isclose(total, 1.0))
@@ -211,7 +211,7 @@ def read_probabilities(probability: Any, name: str = "probability") -> Floats:
 
 
 def presences(count: Any, class_count: Any = None) -> Counts:
-    """From how many rows of each class have a column on."""
+    """Return statistics from the number of rows of each class in which a column is 1."""
     table = read_table(count, "count")
     rows = read_class_count(class_count, len(table))
     odd = np.argwhere(table > rows[:, None])
@@ -225,7 +225,7 @@ def presences(count: Any, class_count: Any = None) -> Counts:
 
 
 def sums(total: Any, name: str, class_count: Any = None) -> Counts:
-    """From the sum of each column over the rows of each class."""
+    """Return statistics from the sum of each column over the rows of each class."""
     table = read_table(total, name)
     rows = read_class_count(class_count, len(table))
     odd = np.flatnonzero((rows <= 0) & table.any(axis=1))
@@ -235,7 +235,7 @@ def sums(total: Any, name: str, class_count: Any = None) -> Counts:
 
 
 def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0) -> Moments:
-    """From means and variances whose divisor is the number of rows less ``ddof``."""
+    """Return statistics from means and variances with divisor n − ``ddof``."""
     center = read_table(mean, "mean", least=-np.inf)
     spread = read_table(variance, "variance", center.shape)
     rows = read_class_count(class_count, len(center))
@@ -257,7 +257,7 @@ def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0
 
 
 def table_categories(categories: Any, tables: Any) -> Any:
-    """The values of each column as they are given, else as data frames name them."""
+    """Return the given categories of each column; by default the column names of data frames."""
     if categories is not None or not len(tables) or not all(hasattr(table, "columns") for table in tables):
         return categories
     named = [list(table.columns) for table in tables]
@@ -265,14 +265,15 @@ def table_categories(categories: Any, tables: Any) -> Any:
 
 
 def category_shares(tables: Any, categories: Any) -> tuple[CategoryCounts, list[Array]]:
-    """From the probabilities of each column's values; and where each sorted value stood in its table."""
+    """Return statistics from the probabilities of categories, and the position of each sorted category in its table."""
     shares = _read_tables(tables, read_probabilities)
     return _in_slots(np.ones(len(shares[0])), shares, categories)
 
 
 def category_counts(tables: Any, class_count: Any, categories: Any) -> tuple[CategoryCounts, list[Array]]:
-    """From how many rows of each class have a value; by default a class has the rows of its fullest column. And where
-    each sorted value stood in its table.
+    """Return statistics from the number of rows of each class and category, and the position of each sorted category.
+
+    By default, the number of rows of a class is the largest sum over the categories of a column.
     """
     counts = _read_tables(tables, read_table)
     observed = np.stack([count.sum(axis=1) for count in counts], axis=1)
@@ -297,7 +298,7 @@ def _read_tables(tables: Any, read: Callable[[Any, str], Floats]) -> list[Floats
 
 
 def _in_slots(rows: Floats, tables: list[Floats], categories: Any) -> tuple[CategoryCounts, list[Array]]:
-    """Declared values that do not occur in training keep their slot."""
+    """Return statistics with all declared categories, including those with a count of 0."""
     if categories is None:
         codes = [np.arange(table.shape[1]) for table in tables]
         return CategoryCounts(rows, tuple(codes), np.hstack(tables)), codes
@@ -311,7 +312,7 @@ def _in_slots(rows: Floats, tables: list[Floats], categories: Any) -> tuple[Cate
 
 
 def _sorted_values(values: Sequence[Any], table: Floats, j: int) -> tuple[Array, Array]:
-    """Values as learning would label them, in order, and where each stood in the list that was given."""
+    """Return the categories sorted as in training, and the position of each in the given list."""
     what = f"categories of column {j} are {values!r}"
     if len(values) != table.shape[1]:
         raise InputError(f"{what}, but its table has {table.shape[1]} columns; pass one value per column")

@@ -52,7 +52,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     Returns
     -------
     estimator
-        Of the class that was saved, fitted.
+        A fitted estimator of the class that was saved.
 
     Examples
     --------
@@ -98,13 +98,13 @@ def merge(models: Iterable[Estimator]) -> Estimator:
     """Merge models that were trained on different rows into one, as if it had been trained on all rows.
 
     The result does not depend on the order of the models or on how rows were divided among them (up to rounding, for
-    means and variances). Classes and categories are aligned by label. Models that counted different things, for
-    example with a different ``binarize`` or with other column types, raise a ``MergeError``.
+    means and variances). Classes and categories are aligned by label. Models with different statistics, for
+    example with another ``binarize`` or other column types, raise a ``MergeError``.
 
     Parameters
     ----------
     models : iterable of estimators
-        Fitted estimators of one class. They do not change.
+        Fitted estimators of one class. They are not modified.
 
     Returns
     -------
@@ -152,7 +152,7 @@ class Selection(Table):
 
 
 class Judged(NamedTuple):
-    """What a model says of the true class of each row that it was not shown."""
+    """Losses of a model on each row, which is left out of training."""
 
     loss: Floats  # calibrated
     raw_loss: Floats
@@ -161,7 +161,7 @@ class Judged(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Less is better: log-loss, and among equals the error rate."""
+        """Return the log-loss and, to break ties, the error rate."""
         return float(np.average(self.loss, weights=self.weight)), -float(np.average(self.right, weights=self.weight))
 
 
@@ -183,7 +183,7 @@ def select(
     Parameters
     ----------
     models : list or dict of estimators
-        Copies are fitted; the estimators themselves do not change. The keys of a dict are names.
+        Copies are fitted; the estimators are not modified. The keys of a dict are names.
     X, y, sample_weight
         As in ``fit``; every model reads the same ``X``.
     method : {"leave_one_out", "folds"}
@@ -240,7 +240,7 @@ def _named(models: Any) -> dict[str, BaseNB]:
 
 
 def _unique(models: Sequence[Any]) -> dict[str, Any]:
-    """Models by what they look like, twins numbered."""
+    """Return models by their repr; equal ones are numbered."""
     found, seen = {}, Counter[str]()
     for model in models:
         text = " ".join(repr(model).split())
@@ -271,7 +271,7 @@ def _judge(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any,
 
 
 def _seen(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, Any] | None) -> TrainingRows:
-    """The rows that have a weight: others may even be of a class that the model does not know."""
+    """Return the rows with a positive weight; other rows may have classes that the model does not have."""
     labels = label_array(as_array(y, "y").ravel())
     n_rows = len(labels)
     weight, once = read_weights(sample_weight, n_rows), np.ones(n_rows, dtype=np.int64)

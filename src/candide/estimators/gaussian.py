@@ -42,13 +42,13 @@ class GaussianNB(BaseNB):
     calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
         Calibrate the probabilities on training rows, each scored with itself left out.
     compute_loo : bool, optional
-        Whether ``loo_`` is available: leave-one-out figures of the model, without a test set. By default it is while
-        the model keeps training rows. True keeps what it needs, or with ``subsample=0`` computes it in ``fit``.
+        Whether ``loo_``, the leave-one-out evaluation, is available. By default it is available while the model keeps
+        training rows. True keeps the rows that it needs, or with ``subsample=0`` computes it in ``fit``.
     subsample : "auto" or int, default "auto"
-        How many distinct training rows the model keeps for what looks at them again (``refit``, ``loo_``,
-        ``predict_set``). "auto": up to 24 MB if ``calibrate`` or ``compute_loo`` needs them
-        (for ``calibrate`` alone 15,000 rows), else none. A number: at most as many, in total. 0: none; rows are used in
-        ``fit`` and dropped, ``refit`` raises an error, and refits that fall due are a warning.
+        Maximum number of distinct training rows to keep in the model, for ``refit``, ``loo_`` and ``predict_set``.
+        "auto": up to 24 MB if ``calibrate`` or ``compute_loo`` needs them (for ``calibrate`` alone 15,000 rows), else
+        none. 0: none; rows are used in ``fit`` and dropped, ``refit`` raises an error, and a warning is given when a
+        refit is due.
     unlabeled : {"drop", "error"}, default "drop"
         What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
         error. At least one row must have a label.
@@ -68,7 +68,7 @@ class GaussianNB(BaseNB):
     loo_ : Evaluation
         Leave-one-out accuracy, log-loss and calibration (``compute_loo``).
     staleness_ : float
-        The weight learned and forgotten since the calibration was fitted, as a share of the weight it was fitted on.
+        Weight of the rows added and removed since the calibration was fitted, as a share of the weight at that time.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""scikit-learn's interface over a ``Model``: learning, predicting, fitted attributes and tags."""
+"""The scikit-learn interface of a ``Model``: fitting, prediction, fitted attributes and tags."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _APPLIED_AT_ONCE = ("n_threads", "unlabeled", "compute_loo", "absent")
 
 
 def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn a MemoryError into an error that says what takes the memory."""
+    """Convert a MemoryError to an error that states what memory use depends on."""
 
     @functools.wraps(method)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -49,7 +49,7 @@ def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
 class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A scikit-learn classifier that holds the constructor parameters and, once fitted, a ``Model`` in ``model_``.
 
-    An error in a method that learns leaves the estimator unchanged.
+    If a fitting method raises an error, the estimator is unchanged.
     """
 
     model_: Model
@@ -65,14 +65,14 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the model to rows ``X`` with labels ``y``. What was learned before is discarded.
+        """Fit the model to rows ``X`` with labels ``y``. An earlier fit is discarded.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_rows, n_columns), or an iterator of chunks
             NaN, None and nulls are missing values: ignored cell by cell. Without ``y``, an iterator (a generator, say)
             that yields ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``; the model is that of
-            all rows, few of which are in memory at once. The same holds for a source of ``candide.read``.
+            all rows, although only a few are in memory at a time. A source of ``candide.read`` works the same way.
         y : array of shape (n_rows,)
             Class labels: numbers, strings or booleans.
         sample_weight : array of shape (n_rows,), optional
@@ -87,7 +87,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn more rows. Any sequence of calls followed by ``refit`` gives the same model as one ``fit`` on all rows.
+        """Update the model with more rows. Any sequence of calls followed by ``refit`` equals one ``fit`` on all rows.
 
         Counts change at once. Stacking weights, calibration and other choices are refitted once a tenth of the weight
         has changed (``staleness_``).
@@ -114,7 +114,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def merge(self, other: Self) -> Self:
-        """Add the rows that another model has learned, as if this one had learned them too. Changes this model.
+        """Add the training rows of another model, as if this one had been trained on them too. Changes this model.
 
         Classes and categories are aligned by label. ``candide.merge`` returns a new model instead.
 
@@ -136,15 +136,15 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def forget(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Remove rows, as if the model had never learned them. Changes this model.
+        """Remove rows, as if the model had never been trained on them. Changes this model.
 
         Rows are removed at once from the counts and from the kept training rows, and with the next ``refit`` from
         stacking weights, calibration and other choices.
 
         Exact for counts, and up to rounding for means and variances. If a count would become negative, nothing is
-        removed and a ``ForgetError`` is raised. Rows that were never learned are mostly detected if training rows are
-        kept (``subsample=100_000``); otherwise only if their counts do not fit. After ``discount``, pass the discounted
-        weights. ``groups`` distinguish equal rows, and are optional.
+        removed and a ``ForgetError`` is raised. Rows that were not in the training data are usually
+        detected if training rows are kept (``subsample=100_000``), otherwise only if the statistics rule them out.
+        After ``discount``, pass the discounted weights. ``groups`` distinguish equal rows, and are optional.
         """
         check_is_fitted(self)
         self._check_names(X)
@@ -154,7 +154,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def discount(self, factor: float) -> Self:
-        """Multiply the weight of all rows learned so far by ``factor`` (0 to 1), so that newer rows count more."""
+        """Multiply the weight of all earlier rows by ``factor`` (0 to 1), so that newer rows count more."""
         check_is_fitted(self)
         self.model_ = self.model_.discount(factor)
         return self

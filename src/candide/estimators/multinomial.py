@@ -41,13 +41,13 @@ class MultinomialNB(BaseNB):
     calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
         Calibrate the probabilities on training rows, each scored with itself left out.
     compute_loo : bool, optional
-        Whether ``loo_`` is available: leave-one-out figures of the model, without a test set. By default it is while
-        the model keeps training rows. True keeps what it needs, or with ``subsample=0`` computes it in ``fit``.
+        Whether ``loo_``, the leave-one-out evaluation, is available. By default it is available while the model keeps
+        training rows. True keeps the rows that it needs, or with ``subsample=0`` computes it in ``fit``.
     subsample : "auto" or int, default "auto"
-        How many distinct training rows the model keeps for what looks at them again (``refit``, ``loo_``,
-        ``predict_set``). "auto": up to 24 MB if ``calibrate``, ``compute_loo`` or ``alpha`` needs them (for
-        ``calibrate`` alone 15,000 rows), else none. A number: at most as many, in total. 0: none; rows are used in
-        ``fit`` and dropped, ``refit`` raises an error, and refits that fall due are a warning.
+        Maximum number of distinct training rows to keep in the model, for ``refit``, ``loo_`` and ``predict_set``.
+        "auto": up to 24 MB if ``calibrate``, ``compute_loo`` or ``alpha`` needs them (for ``calibrate`` alone 15,000
+        rows), else none. 0: none; rows are used in ``fit`` and dropped, ``refit`` raises an error, and a warning is
+        given when a refit is due.
     unlabeled : {"drop", "error"}, default "drop"
         What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
         error. At least one row must have a label.
@@ -61,12 +61,12 @@ class MultinomialNB(BaseNB):
     feature_log_prob_ : array of shape (n_classes, n_features)
         log θ.
     prior_ : Dirichlet
-        The prior, with ``alpha`` as chosen.
+        The prior, with the chosen ``alpha``.
     loo_ : Evaluation
         Leave-one-out accuracy, log-loss and calibration (``compute_loo``).
     staleness_ : float
-        The weight learned and forgotten since calibration and ``alpha="loo"`` were fitted, as a share of the weight
-        they were fitted on.
+        Weight of the rows added and removed since calibration and ``alpha="loo"`` were fitted, as a share of the
+        weight at that time.
 
     Examples
     --------
@@ -116,8 +116,8 @@ class MultinomialNB(BaseNB):
     ) -> Self:
         """Return a model with given shares θ.
 
-        When it learns further rows, the given parameters count as one row per class. Before that, its parameters have
-        no uncertainty, so ``diagnostics.intervals``, ``log_odds`` and ``log_marginal_likelihood`` are errors.
+        When the model is updated, the given parameters count as one row per class. Before that, the parameters have no
+        uncertainty, so ``diagnostics.intervals``, ``log_odds`` and ``log_marginal_likelihood`` raise an error.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class MultinomialNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """Return the model of rows with these counts; it can learn more rows, forget and merge.
+        """Return the model of rows with these counts, which can be updated and merged.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""From a fitted estimator of scikit-learn to one of candide that goes on from there."""
+"""Conversion of fitted scikit-learn estimators to candide."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ from .multinomial import MultinomialNB
 
 
 def from_sklearn(fitted: Any) -> Any:
-    """The model that a naive Bayes estimator of scikit-learn has learned, with its counts and settings.
+    """Convert a fitted naive Bayes estimator of scikit-learn to candide, with its counts and settings.
 
-    It predicts the same, and goes on as if it had learned those rows itself: ``partial_fit``, ``merge``, ``forget``.
+    Predictions are the same, and ``partial_fit``, ``merge`` and ``forget`` continue from the counts.
 
     Parameters
     ----------
     fitted : GaussianNB, BernoulliNB, CategoricalNB, MultinomialNB or ComplementNB of ``sklearn.naive_bayes``
-        What it has learned is copied.
+        A fitted estimator. Its counts are copied.
 
     Returns
     -------
-    The estimator of candide of that name. Where the variance floor of a ``GaussianNB`` is not ``var_smoothing`` times
-    the largest variance of all its rows (after ``partial_fit``, or with weights), ``var_smoothing`` is what makes it
-    so.
+    estimator
+        The candide estimator of the same name. If the variance floor of a ``GaussianNB`` is not ``var_smoothing``
+        times the largest variance of all rows (after ``partial_fit``, or with weights), ``var_smoothing`` is set to
+        the value that reproduces the floor.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def _gaussian(fitted: Any) -> Any:
 
 
 def _smoothing(given: float, floor: float, statistics: Moments) -> float:
-    """The share of the largest variance that gives this floor."""
+    """Return the share of the largest variance that gives this floor."""
     largest = float(statistics.pooled()[2].max())
     share = floor / largest if largest > 0 else given
     return given if np.isclose(share, given, rtol=1e-9, atol=0.0) else share

@@ -14,14 +14,14 @@ class NaiveBayes(BaseNB):
     """Classifier for tables of numbers, categories, counts, dates and text, with missing values.
 
     Pass a data frame and the name of the label column to ``fit``, then call ``predict_proba``; nothing needs to be
-    scaled, encoded or imputed. ``loo_`` has the leave-one-out accuracy, ``explain`` the reasons for a prediction, and
-    ``summary`` the importance of the columns.
+    scaled, encoded or imputed. ``loo_`` has the leave-one-out accuracy, ``explain`` shows the contributions to a
+    prediction, and ``summary`` lists the importance of the columns.
 
     The model starts from naive Bayes: per class it counts how often each value of a column occurs, and adds up the log
     probabilities. The family of each column is chosen by leave-one-out. Because columns are not independent, it also
     scores pairs, triples and linear combinations of columns, and learns from left-out rows how much weight each score
-    gets (stacking). ``stacking=None`` is plain naive Bayes. All statistics are sums over rows, so the model can learn
-    more rows (``partial_fit``), ``forget`` rows and ``merge`` with other models.
+    gets (stacking). ``stacking=None`` is plain naive Bayes. All statistics are sums over rows, so the model can be
+    updated (``partial_fit``, ``forget``) and merged with other models (``merge``).
 
     Parameters
     ----------
@@ -58,18 +58,18 @@ class NaiveBayes(BaseNB):
     unseen : {"ignore", "smooth"}, default "ignore"
         Ignore categories that did not occur in training, or give them the probability that smoothing reserves.
     absent : {"error", "missing"}, default "error"
-        What to do if a table lacks columns that the model was trained on: raise an error, or predict from the other
-        columns as if the model had been trained on these alone. A table that lacks one column and has another that is
-        unknown is always an error, because the name is probably misspelled.
+        What to do if a table lacks training columns: raise an error, or predict from the other
+        columns as if the model had been trained on these alone. A table that lacks a column and has an unknown one
+        always raises an error, because the name is probably misspelled.
     fit_prior, class_prior, class_weight
         As in ``MultinomialNB``.
     compute_loo : bool, optional
         As in ``MultinomialNB``.
     subsample : "auto" or int, default "auto"
-        How many distinct training rows the model keeps for what looks at them again (``refit``, ``loo_``,
-        ``predict_set``, columns that are not given). "auto": up to 48 MB, all of a smaller table. A number: at most as
-        many, in total. 0: none; rows are used in ``fit`` and dropped, ``refit`` raises an error, and refits that fall
-        due are a warning. Every class keeps its share.
+        Maximum number of distinct training rows to keep in the model, for ``refit``, ``loo_``, ``predict_set`` and
+        predictions without some columns. "auto": up to 48 MB, which is all rows of a smaller table. 0: none; rows are
+        used in ``fit`` and dropped, ``refit`` raises an error, and a warning is given when a refit is due. Half
+        of the maximum is divided equally among the classes.
     unlabeled : {"drop", "error"}, default "drop"
         What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
         error. At least one row must have a label.
@@ -86,8 +86,8 @@ class NaiveBayes(BaseNB):
     loo_ : Evaluation
         Leave-one-out accuracy, log-loss, calibration and other metrics.
     staleness_ : float
-        The weight learned and forgotten since the last refit, as a share of the weight at that refit: 0.0 after ``fit``
-        and ``refit``; once it exceeds 0.1, ``partial_fit``, ``forget`` and ``merge`` refit.
+        Weight of the rows added and removed since the last refit, as a share of the weight at that refit: 0.0 after
+        ``fit`` and ``refit``; once it exceeds 0.1, ``partial_fit``, ``forget`` and ``merge`` refit.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class NaiveBayes(BaseNB):
         self.n_threads = n_threads
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the model to a table ``X`` with labels ``y``. What was learned before is discarded.
+        """Fit the model to a table ``X`` with labels ``y``. An earlier fit is discarded.
 
         Parameters
         ----------
@@ -183,11 +183,11 @@ class NaiveBayes(BaseNB):
         The table has one row for each column, then one for each joint family and each view:
 
         - ``family``, ``parameters``: the model of the column, in short.
-        - ``contribution``: importance. The mean absolute contribution to the log-odds of the predicted class against
-          the second, in bits (a bit doubles the odds), over training rows; the column's own score and its part of all
-          views, as in ``explain``. Random Fourier features, which cannot be divided among columns, are not included.
-        - ``loss_without``: increase of the leave-one-out log-loss, in nats, if the column is not given. Near 0 for a
-          column that others replace. NaN for views.
+        - ``contribution``: the mean absolute contribution to the log-odds of the predicted class against
+          the second, in bits (a bit doubles the odds), over training rows, including its part of all views, as in
+          ``explain``. Random Fourier features, which cannot be divided among columns, are not included.
+        - ``loss_without``: increase of the leave-one-out log-loss, in nats, if the column is not given. Near 0 if other
+          columns carry the same information. NaN for views.
         - ``own_weight``: weight of the column's own score, or of the view, in the sum of all scores. A column of weight
           0 may matter through views; see ``contribution``.
         - ``bits``: information of the column alone about the class, estimated on left-out rows.

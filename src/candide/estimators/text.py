@@ -22,8 +22,8 @@ class TextNB(BaseNB):
     """Classifier for texts, such as messages, reviews, tickets or news.
 
     Pass a list of strings and their labels to ``fit``, then call ``predict_proba``; no vectorizer is needed.
-    ``top_features`` lists the most informative words of each class, ``explain`` the reasons for a prediction, and
-    ``loo_`` has the estimated accuracy.
+    ``top_features`` lists the most informative words of each class, ``explain`` shows the contributions to a
+    prediction, and ``loo_`` has the estimated accuracy.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class TextNB(BaseNB):
         Weight of a token that occurs n times in a text: n; 1; 1 + log n; or n times the inverse document frequency,
         log((1 + texts) / (1 + texts that contain it)) + 1.
     lowercase, strip_accents, min_length, stop_words, fold_numbers
-        How words are read: in lower case; without accents ("unicode", "ascii"); with a minimum length; without stop
+        Normalization of words: lower case; without accents ("unicode", "ascii"); with a minimum length; without stop
         words; with all digits replaced by one.
     pattern, tokenizer : regular expression, callable
         Another definition of a word. Runs in Python, about fifty times slower.
     vocabulary : list of str or Path, optional
-        Use these tokens only. Each keeps its position, even if no text contains it.
+        Use only these tokens, with their positions in the list, even if no text contains them.
     min_df, max_features : int
         Score only tokens that occur in at least ``min_df`` texts, and of these the ``max_features`` most frequent (by
         their sums under ``weighting``; ties in the order of code points). The statistics keep all tokens, so merging
@@ -78,8 +78,8 @@ class TextNB(BaseNB):
     loo_ : Evaluation
         Leave-one-out accuracy, log-loss, calibration and other metrics.
     staleness_ : float
-        The weight learned and forgotten since the last refit, as a share of the weight at that refit: 0.0 after ``fit``
-        and ``refit``; once it exceeds 0.1, ``partial_fit``, ``forget`` and ``merge`` refit.
+        Weight of the rows added and removed since the last refit, as a share of the weight at that refit: 0.0 after
+        ``fit`` and ``refit``; once it exceeds 0.1, ``partial_fit``, ``forget`` and ``merge`` refit.
     vocabulary_ : dict
         The tokens that are scored (words, with "auto"), with their positions.
     token_count_ : array or sparse array of shape (n_classes, n_tokens)
@@ -87,7 +87,7 @@ class TextNB(BaseNB):
     unlabeled_ : Unlabeled
         Result of learning from texts without labels, if there were any.
     pruned_, compacted_
-        What ``prune`` and ``compact`` have removed.
+        The tokens and feature sets that ``prune`` and ``compact`` have removed.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class TextNB(BaseNB):
         self.n_threads = n_threads
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the model to texts ``X`` with labels ``y``. What was learned before is discarded.
+        """Fit the model to texts ``X`` with labels ``y``. An earlier fit is discarded.
 
         Parameters
         ----------
@@ -242,9 +242,9 @@ class TextNB(BaseNB):
         return found
 
     def prune(self, *, max_tokens: int | None = None, max_bytes: int | None = None) -> Self:
-        """Drop the rarest tokens, of all feature sets together, until the others fit. Changes this model.
+        """Drop the rarest tokens, over all feature sets, until the limits are met. Changes this model.
 
-        Unlike ``min_df`` and ``max_features``, this removes counts; ``pruned_`` says how many. Later updates are no
+        Unlike ``min_df`` and ``max_features``, this removes counts; ``pruned_`` has their number. Later updates are no
         longer exact: the count of a removed token starts again at 0, and ``forget`` ignores removed counts. Weights of
         feature sets and bins stay the same until ``refit``.
 
@@ -277,8 +277,9 @@ class TextNB(BaseNB):
     def compact(self) -> Self:
         """Drop feature sets whose weights are all 0 ("auto"), which changes no prediction. Changes this model.
 
-        The model then learns from the remaining feature sets, and merges with models that have the same ones;
-        ``compacted_`` names those that were dropped. Words always stay. ``fit`` starts again with all feature sets.
+        The model is then updated with the remaining feature sets only, and can be merged with models that have the
+        same ones; ``compacted_`` names those that were dropped. Words are always kept. ``fit`` uses all feature sets
+        again.
 
         Examples
         --------

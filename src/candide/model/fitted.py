@@ -98,8 +98,9 @@ class Fitted:
         if self.views is not None:
             other = "" if isinstance(self.views, StackedTokenViews) else ", or with stacking=None"
             raise InputError(
-                f"the stacking weights are for {self.classes.labels.tolist()}, but this model keeps no training rows "
-                f"to fit new ones for {classes.labels.tolist()}; construct it with subsample=100_000{other}"
+                f"the stacking weights were fitted for the classes {self.classes.labels.tolist()} and cannot be "
+                f"refitted for {classes.labels.tolist()}, because this model keeps no training rows; construct it with "
+                f"subsample=100_000{other}"
             )
         calibration, places = self.calibration, self.classes.positions_in(classes)
         if isinstance(calibration, Scaling) and calibration.bias is not None:
@@ -108,9 +109,9 @@ class Fitted:
             calibration = replace(calibration, bias=bias)
         elif not (calibration is None or isinstance(calibration, Scaling)):
             raise InputError(
-                f"calibrate={self.bound_spec.calibrate!r} has a curve for each of {self.classes.labels.tolist()}, but "
-                f"this model keeps no training rows to fit new ones for {classes.labels.tolist()}; construct it with "
-                "subsample=100_000, or with calibrate='platt'"
+                f"calibrate={self.bound_spec.calibrate!r} was fitted for the classes {self.classes.labels.tolist()} "
+                f"and cannot be refitted for {classes.labels.tolist()}, because this model keeps no training rows; "
+                "construct it with subsample=100_000, or with calibrate='platt'"
             )
         return replace(self, classes=classes, calibration=calibration)
 

@@ -220,7 +220,7 @@ def _quadratic(term: Quadratic, *, is_limit: bool, squares: bool) -> LinearScore
     """With one variance for all classes linear in x; with any variances linear in x and x²."""
     if is_limit:
         raise not_linear(
-            "a column has no variance within a class, so its weight would be infinite",
+            "a column has zero variance within a class, so its weight would be infinite",
             "set var_smoothing above 0, or estimate='mean'",
         )
     constant, spread, center = term.constant, term.spread, term.center

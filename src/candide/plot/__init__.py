@@ -1,7 +1,7 @@
-"""Plots of models and of the ideas behind them, drawn with matplotlib (``pip install 'candide[plot]'``).
+"""Plots of models and of the concepts behind them, drawn with matplotlib (``pip install 'candide[plot]'``).
 
-Each takes the axes to draw on (``ax=``, or ``axes=`` where there are several), makes new ones where none are given, and
-returns a ``Display`` that holds what was drawn.
+Each function draws on the given axes (``ax=``, or ``axes=`` if there are several) or on new ones, and returns a
+``Display`` with the plotted values.
 
 >>> import candide.plot
 >>> from candide.priors import Beta

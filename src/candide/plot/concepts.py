@@ -1,4 +1,4 @@
-"""The ideas behind naive Bayes: Bayes' theorem as areas, conditional independence as mosaics, smoothing."""
+"""Concepts behind naive Bayes: Bayes' theorem as areas, conditional independence as mosaics, smoothing."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _BAR = (1.12, 0.14)  # where the bar of the posterior begins, and its width
 def bayes_theorem(
     prior: Mapping[Any, float], likelihood: Mapping[Any, float], *, evidence: str = "evidence", ax: Axes | None = None
 ) -> Display:
-    """Plot p(class | evidence) as areas: width is the prior of a class, height its likelihood.
+    """Plot p(class | evidence) as areas: the width is the prior of a class, the height its likelihood.
 
-    The whole square is everything there is. The evidence leaves the colored parts; the bar beside it shows their
-    shares, which are the posterior.
+    The colored areas are the joint probabilities of class and evidence. The bar on the right shows their shares, which
+    are the posterior.
 
     Parameters
     ----------
     prior : dict
-        p(class) by class; divided by their sum.
+        p(class) by class; normalized to sum to 1.
     likelihood : dict
         p(evidence | class) by class, 0 to 1.
     evidence : str
-        What was seen.
+        Name of the evidence.
     ax : matplotlib axes, optional
 
     Returns
     -------
     Display
-        ``table``: class, prior, likelihood, area, posterior. ``numbers``: ``evidence``, the whole colored area.
+        ``table``: class, prior, likelihood, area, posterior. ``numbers``: ``evidence``, the total colored area.
 
     Examples
     --------
@@ -116,20 +116,20 @@ class CodedValues(NamedTuple):
 def independence(
     a: Any, b: Any, given: Any, *, names: tuple[str, str, str] = ("a", "b", "class"), axes: Any = None
 ) -> Display:
-    """Plot two columns in all rows and within each class; if independent, tiles of one color are equally high.
+    """Plot the dependence of two columns in all rows and within each class, as mosaics.
 
-    A tile is as wide as its value of ``a`` is frequent, and as high as its value of ``b`` is among those; dashed lines
-    are where all heights would be without any dependence. The naive assumption is about the panels of the classes: the
-    panel of all rows may show dependence though they show none.
+    The width of a tile is the share of its value of ``a``, and the height the share of its value of ``b`` among these
+    rows. If the columns are independent, tiles of one color have equal heights, at the dashed lines. Naive Bayes
+    assumes this within each class; the panel of all rows may show dependence even so.
 
     Parameters
     ----------
     a, b, given : arrays of labels, of equal length
-        Two columns of at most eight different values each, and the class. Rows in which one is missing are left out.
-    names : three texts
-        What they are called.
+        Two columns of at most eight distinct values each, and the class. Rows with a missing value are left out.
+    names : three strings
+        Names of the columns and of the class.
     axes : matplotlib axes, optional
-        One more than there are classes.
+        One for all rows, and one per class.
 
     Returns
     -------
@@ -245,15 +245,15 @@ _MAX_CURVES = 8
 def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax: Axes | None = None) -> Display:
     """Plot smoothed shares (count + α) / (total + α · values) by the pseudo-count α, from observed to equal shares.
 
-    Values with equal counts share a curve; of many different counts, eight are shown. What was seen is marked on the
-    left; where a value was never seen, its share falls with α without end.
+    Values with equal counts share a curve; at most eight curves are shown. Observed shares are marked on the left. The
+    share of a value with a count of 0 approaches 0 as α does.
 
     Parameters
     ----------
     counts : dict or array
-        How often each value was seen in one class, all values listed, also those never seen; a dict names them.
+        Count of each value in one class, including values with a count of 0; the keys of a dict are their names.
     alphas : array, optional
-        Where to look; by default from 0.01 to 1,000.
+        Values of α; by default from 0.01 to 1,000.
     alpha : float, optional
         A pseudo-count to mark.
     ax : matplotlib axes, optional

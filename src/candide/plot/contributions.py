@@ -1,4 +1,4 @@
-"""What contributes to predictions: the waterfall plot of one prediction, and the weights of columns."""
+"""Contributions to predictions: the waterfall plot of one prediction, and the weights of columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def waterfall(
     """Plot the contributions to one prediction, from the prior to the log-odds against the second most probable class.
 
     Each bar begins where the one above ends; bars to the right are contributions to ``of``, bars to the left to
-    ``against``. The smallest contributions are added up in one bar, so that the last bar is the log-odds of the model.
+    ``against``. The smallest contributions are combined in one bar, so the bars add up to the log-odds of the model.
 
     Parameters
     ----------
@@ -34,18 +34,18 @@ def waterfall(
     row : dict, Series, one-row frame or array, list of cells, or text
         The row to explain; omitted for an ``Explanation`` of one row, ``model.explain(X)[0]``.
     of, against : labels, optional
-        By default the answer and its runner-up.
+        By default the predicted class and the runner-up.
     by : {"term", "view", "word"}, optional
         As in ``Explanation.contributions``; by default words for texts with several token features, else terms.
     most : int, default 12
-        Bars between the prior and the sum.
+        Maximum number of bars between the prior and the sum.
     ax : matplotlib axes, optional
 
     Returns
     -------
     Display
-        ``table``: term, bits, begin, end. A value that is impossible in one class has infinitely many bits, and its bar
-        runs to the edge. ``numbers``: ``log_odds`` in bits, and ``probability``, that of ``of``.
+        ``table``: term, bits, begin, end. A value with probability 0 in one class has infinite bits, and its bar
+        extends to the edge. ``numbers``: ``log_odds`` in bits, and ``probability`` of ``of``.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def _explain(model: Any, row: Any) -> Explanation:
     """Explain the one row that is given."""
     model = check_fitted(model, "waterfall")
     if row is None:
-        raise ParameterError("waterfall explains a single row; pass it as waterfall(model, row)")
+        raise ParameterError("waterfall needs a row to explain; pass waterfall(model, row)")
     # A Series has named cells; of a model that was fitted without names, their order counts.
     if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1:
         row = row.to_dict() if model._fitted().schema.feature_names is not None else list(row)
@@ -151,14 +151,14 @@ def _within(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
 def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
     """Plot the information of each column of a ``NaiveBayes`` about the class, and its contribution to predictions.
 
-    A column may tell much and contribute little, because others tell the same. Views, which are scores of several
-    columns together, follow the columns, hatched; alone they tell no number of bits.
+    An informative column contributes little if other columns carry the same information. Views, which are scores of
+    several columns together, are the hatched bars at the bottom; they have a contribution but no information.
 
     Parameters
     ----------
     model : NaiveBayes
     most : int, default 20
-        Columns shown: those that tell most. Of the views, those that weigh something.
+        Maximum number of columns; the most informative ones are shown. Views are shown if their weight is not 0.
     axes : two matplotlib axes, optional
 
     Returns

@@ -25,20 +25,19 @@ _MAX_POINTS = 2_000
 
 
 def decision_regions(models: Any, X: Any, y: Any, *, columns: Any = None, axes: Any = None) -> Display:
-    """Plot the predictions of models in the plane of two number columns as regions, with the rows on top.
+    """Plot the predictions of models in the plane of two numeric columns as regions, with the rows on top.
 
-    Models may have more columns: the others are then missing in the predictions, and the title says so. Side by side,
-    a naive model (one normal distribution per column) and one with full covariance show what the assumption of
-    independence costs.
+    If a model has more columns, the others are treated as missing, and the title says so. A Gaussian naive Bayes model
+    next to one with full covariance shows the effect of the independence assumption.
 
     Parameters
     ----------
     models : a fitted model, or a dict of them by title
-        All of the columns of ``X``.
+        Models of the same columns, those of ``X``.
     X, y : rows and their labels
-        Of more than 2,000 rows, some evenly spaced are drawn.
+        Of more than 2,000 rows, evenly spaced ones are drawn.
     columns : two names or positions, optional
-        The columns of the plane; by default the two number columns that tell most about the class. The axes name them.
+        The columns of the plane; by default the two most informative numeric columns.
     axes : matplotlib axes, optional
         One for each model.
 
@@ -97,7 +96,7 @@ def _points(X: Any, model: BaseNB, columns: Any) -> tuple[Floats, list[str], tup
         chosen = numeric[:2]
     if len(chosen) != 2 or any(j not in numeric for j in chosen):
         found = ", ".join(f"{name!r} ({kind})" for name, kind in zip(table.names, table.kinds, strict=True))
-        raise InputError(f"decision regions need two number columns, but X has {found:.400}; pass two number columns")
+        raise InputError(f"decision regions need two numeric columns, but X has {found:.400}; pass two numeric columns")
     points = np.column_stack([np.asarray(table.columns[j].values, dtype=np.float64) for j in chosen])
     names = [f"column {name}" if isinstance(name, int) else str(name) for name in (table.names[j] for j in chosen)]
     return points, names, None if table.n_columns == 2 else (chosen[0], chosen[1])

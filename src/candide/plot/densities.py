@@ -253,35 +253,35 @@ def densities(
 ) -> Display:  # fmt: skip
     """Plot p(value | class) of all columns with the classes overlaid, or of one column with a panel for each class.
 
-    Without ``column``, a panel for each column shows the model of the largest classes; of many columns, the twelve that
-    tell most about the class; the figure says what is omitted. With ``column``, panels show the data in gray, the
-    model's density and those of other families.
+    Without ``column``, there is a panel with the densities of the largest classes for each of the twelve most
+    informative columns; the figure says what is omitted. With ``column``, panels show the data in gray, the density of
+    the model and those of other families.
 
-    Of a number column, densities. A value that holds a large share of the column is a point mass, drawn as a stem with
-    its probability on an axis of its own at the right; the densities cover the other values. Of names, on/off columns
-    and counts of a Poisson model, probabilities as bars, with dots for the shares seen. The data are known to
-    ``NaiveBayes``; other models show those that they kept (``subsample``), or ``X`` and ``y``; without any, the
-    model's own density is alone.
+    Numeric columns have densities. A value with a large share of the column is a point mass, drawn as a stem with its
+    probability on the right axis; the densities cover the other values. Categories, binary columns and the counts of
+    a Poisson model have bars for the probabilities and dots for the observed shares. The data are those that
+    ``NaiveBayes`` has summarized, those that another model keeps (``subsample``), or ``X`` and ``y``. Without data,
+    only the density of the model is drawn.
 
     Parameters
     ----------
-    model : a fitted model of columns; no MultinomialNB or ComplementNB, whose columns share one distribution
+    model : a fitted model of columns, not MultinomialNB or ComplementNB, whose columns share one distribution
     column : name or position, optional
         The only column to show, with the data and other families.
     X, y : optional
-        Rows whose data are shown, in place of what the model has seen.
+        Rows to show, instead of the training data.
     classes : list of labels, optional
-        Which classes; by default those with most rows: 6 overlaid, 20 in panels.
+        Classes to show; by default the largest: 6 overlaid, or 20 in panels.
     families : list of str
-        Families of number columns to draw beside the model's own: those that ``NaiveBayes(columns=…)`` knows.
+        Families of ``NaiveBayes(columns=…)`` to draw next to that of the model, for numeric columns.
     axes : matplotlib axes, optional
         One for each column or, with ``column``, for each class.
 
     Returns
     -------
     Display
-        ``table``: column (without ``column``), class, family, value, density (a probability for names and for whole
-        numbers that each have one), and of one column with point masses ``mass``, the probability of such a value.
+        ``table``: column (without ``column``), class, family, value, density (a probability for categories and for
+        integers with a probability each), and, for a single column with point masses, their probability ``mass``.
 
     Examples
     --------

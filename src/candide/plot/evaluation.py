@@ -1,4 +1,4 @@
-"""How good a model is: confusion matrix, reliability diagram, risk-coverage curve, learning curve."""
+"""Evaluation plots: confusion matrix, reliability diagram, risk-coverage curve, learning curve."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def confusion(
     ----------
     model : a fitted model
     X, y, sample_weight : optional
-        Rows to judge it by; by default its training rows, each by a model that never saw it (``loo_``).
+        Rows to evaluate on; by default the leave-one-out predictions of the training rows (``loo_``).
     ax : matplotlib axes, optional
 
     Returns
@@ -91,15 +91,15 @@ def reliability(
 ) -> Display:
     """Plot accuracy by confidence: on the diagonal, probabilities are calibrated.
 
-    Below the diagonal the model is too sure. Answers are put in 15 bins of about equal weight; the size of a mark is
-    the weight of its bin. Models with stacking or calibration are drawn beside plain naive Bayes. The axes begin below
-    the smallest value, for two classes often at 50 %.
+    Below the diagonal the model is overconfident. Predictions are grouped into 15 bins of about equal weight; the size
+    of a marker is the weight of its bin. For models with stacking or calibration, plain naive Bayes is drawn as well.
+    The axes begin below the smallest value, often at 50 % for two classes.
 
     Parameters
     ----------
     model : a fitted model
     X, y, sample_weight : optional
-        Rows to judge it by; by default its training rows, each by a model that never saw it (``loo_``).
+        Rows to evaluate on; by default the leave-one-out predictions of the training rows (``loo_``).
     ax : matplotlib axes, optional
 
     Returns
@@ -171,9 +171,9 @@ def risk_coverage(
     ----------
     model : a fitted model
     X, y, sample_weight : optional
-        Rows to judge it by; by default its training rows, each by a model that never saw it (``loo_``).
+        Rows to evaluate on; by default the leave-one-out predictions of the training rows (``loo_``).
     label : str, optional
-        What the curve is called, where several are drawn on one ``ax``; by default the kind of the model.
+        Name of the curve in the legend; by default the class of the model.
     ax : matplotlib axes, optional
 
     Returns
@@ -222,8 +222,8 @@ def learning_curve(
 ) -> Display:  # fmt: skip
     """Plot accuracy and log-loss on rows left out, by the number of training rows.
 
-    The rows are divided into blocks. Models of candide are sums over blocks, so each block is counted once; other
-    estimators are fitted again for each size and block. Every row is scored once for each size. Where the curve still
+    The rows are divided into blocks. candide's models are sums over blocks, so each block is counted once; other
+    estimators are fitted again for each size and block. Every row is scored once for each size. If the curve still
     falls (or rises, for accuracy) at its end, more rows help.
 
     Parameters
@@ -235,7 +235,7 @@ def learning_curve(
     measure : {"log_loss", "accuracy", "brier", "ece", "aurc"}
     n_blocks : int, default 8
     label : str, optional
-        What the curve is called, where several are drawn on one ``ax``; by default the kind of the model.
+        Name of the curve in the legend; by default the class of the model.
     ax : matplotlib axes, optional
 
     Returns

@@ -36,31 +36,32 @@ def nomogram(
 ) -> Display:
     """Plot points for every value of every column; their sum gives the probability of a class.
 
-    Read the points of each cell off the scale on top, add them up, and find the sum at the bottom: the log-odds and the
-    probability stand under it. A missing cell has the points that are written beside its column. Where the line of a
-    column turns, because both small and large values favor the class, values on the way back stand below it.
+    Read the points of each cell off the scale at the top, add them up, and find the sum on the scale at the bottom,
+    with the log-odds and the probability below it. An open circle marks the points of a missing cell. If the points of
+    a column do not change monotonically with its value, the values of the second direction are below the line.
 
-    With two classes, or ``against`` another class, the sums are exactly the log-odds of the model. Without sums, each
-    line is the effect of its column when all others are missing: for one class against all others, and for models whose
-    columns do not add up (views of several columns, blocks, curved calibration); the title says so.
+    With two classes, or ``against`` another class, the sums are exactly the log-odds of the model. For one class
+    against all others, and for models whose columns do not add up (views of several columns, joint families, nonlinear
+    calibration), there are no sums, and each line shows the effect of its column when all others are missing; the
+    title says so.
 
     Parameters
     ----------
     model : a fitted model of columns (no TextNB)
     of, against : labels, optional
-        The class whose probability is read, and the one against it: by default the second of two classes against the
-        first; of more, the largest class against all others. The title names them.
+        The class whose probability is shown, and the class to compare it with. By default, the second of two classes
+        against the first; with more classes, the largest against all others. The title names them.
     columns : list of names, optional
-        Which columns; by default those with the longest lines.
+        Columns to show; by default those with the longest lines.
     most : int, default 12
-        How many lines at most. Those left out count as missing.
+        Maximum number of lines. Columns that are left out count as missing.
     ax : matplotlib axes, optional
 
     Returns
     -------
     Display
         ``table``: column, value, bits (log-odds against a missing cell), points. ``numbers``: ``bits_per_point``,
-        ``bits_at_0`` (the log-odds of a sum of 0 points), or the first alone where there are no sums.
+        ``bits_at_0`` (the log-odds of a sum of 0 points), or only the first if there are no sums.
 
     Examples
     --------

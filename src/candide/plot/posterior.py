@@ -29,19 +29,19 @@ class Parameter(NamedTuple):
 
 
 def posterior(before: Any, after: Any, *, of: Any = None, level: float = 0.95, ax: Axes | None = None) -> Display:
-    """Plot the posterior of a parameter with its prior; maximum likelihood, mode (MAP) and mean are marked.
+    """Plot the prior and the posterior of a parameter, and mark maximum likelihood, mode (MAP) and mean.
 
     Parameters
     ----------
     before : Beta, Dirichlet, Gamma, Normal or NormalInverseGamma
-        The prior, of a single parameter: numbers, not arrays, but for a Dirichlet's pseudo-counts.
+        The prior of a single parameter: numbers, not arrays, except for the pseudo-counts of a Dirichlet.
     after : of the same class
-        What it became: ``before.posterior(…)`` or ``before.learn(values)``. The data are what is between the two.
+        The posterior: ``before.posterior(…)`` or ``before.learn(values)``.
     of : int, or "mean" or "variance", optional
-        Which outcome of a Dirichlet, 0 by default; which parameter of a NormalInverseGamma, its mean by default. The
-        mode of the latter is that of both parameters together.
+        The outcome of a Dirichlet, 0 by default; or the parameter of a NormalInverseGamma, "mean" by default, whose
+        mode is that of both parameters jointly.
     level : float, default 0.95
-        What the shaded interval holds.
+        Probability of the shaded interval.
     ax : matplotlib axes, optional
 
     Returns

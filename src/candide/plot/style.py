@@ -1,4 +1,4 @@
-"""Style of all plots (colors, markers, shortened names, new axes), and what a plot returns."""
+"""Style of all plots (colors, markers, shortened names, new axes), and the result of a plot."""
 
 from __future__ import annotations
 
@@ -187,11 +187,11 @@ class Display:
     Attributes
     ----------
     axes : tuple of matplotlib axes
-        What it was drawn on, panel by panel; ``ax`` is the first of them.
+        The axes of each panel; ``ax`` is the first.
     table : Table
-        What was drawn, one mark a row; a data frame with ``table.to_pandas()``.
+        The plotted values, one row per mark; ``table.to_pandas()`` returns a data frame.
     numbers : dict
-        What was written or marked beside it, by name.
+        Further values shown in the plot, by name.
     """
 
     axes: tuple[Axes, ...]

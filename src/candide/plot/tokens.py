@@ -1,4 +1,4 @@
-"""Tokens that tell classes apart: word shift plot and scatter plot."""
+"""Tokens that distinguish classes: word shift plot and scatter plot."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _PER = 1_000
 
 
 def word_shift(model: Any, of: Any = None, against: Any = None, *, most: int = 24, ax: Axes | None = None) -> Display:
-    """Plot the tokens that change the log-odds most between texts of two classes.
+    """Plot the tokens that contribute most to the difference between two classes.
 
-    To the right, tokens that favor ``of``: the contribution of the token to the log-odds, times its mean count in texts
-    of ``of``. To the left, those that favor ``against``, times their mean count in its texts. The bars of a rare token
-    with a large contribution and of a frequent one with a small contribution may have the same length.
+    Bars to the right are tokens that favor ``of``: the contribution of the token to the log-odds, times its mean count
+    in texts of ``of``. Bars to the left are tokens that favor ``against``, times their mean count in its texts. A rare
+    token with a large contribution and a frequent one with a small contribution may have bars of the same length.
 
     Parameters
     ----------
     model : TextNB
     of, against : labels, optional
-        By default the second of two classes against the first; of more, ``against`` all others.
+        By default the second of two classes against the first; with more classes, ``against`` all others.
     most : int, default 24
-        How many tokens.
+        Number of tokens.
     ax : matplotlib axes, optional
 
     Returns
     -------
     Display
-        ``table``: token, shift (bits for 1,000 tokens; with model="bernoulli" for a text), bits (of one occurrence),
-        count. ``numbers``: the sum of all tokens' shifts to either side, shown or not: ``of``, ``against``.
+        ``table``: token, shift (bits per 1,000 tokens; with family="bernoulli" per text), bits (of one occurrence),
+        count. ``numbers``: the sums ``of`` and ``against`` of all shifts to each side, shown or not.
 
     Examples
     --------
@@ -104,25 +104,25 @@ def token_scatter(
 ) -> Display:
     """Plot every token of a ``TextNB``: its frequency, and what one occurrence adds to the log-odds of a class.
 
-    Rare tokens spread wide, because few counts say anything by chance; those that are frequent and far from 0 carry the
-    model. They have their names written beside them, as far as there is room. ``TextNB()`` ("auto") shows its words
-    under plain shares, before stacking weights.
+    The log-odds of rare tokens vary widely by chance; tokens that are frequent and far from 0 have the most influence,
+    and are labeled where there is space. For ``TextNB()`` ("auto"), the words are shown with plain multinomial
+    log-odds, without stacking weights.
 
     Parameters
     ----------
     model : TextNB
     of, against : labels, optional
-        The class spoken for, and the one against it: by default the second of two classes against the first; of more,
-        ``against`` all others.
+        The class of the log-odds, and the class to compare it with. By default, the second of two classes against the
+        first; with more classes, ``against`` all others.
     most : int, default 40
-        Names written at most.
+        Maximum number of labels.
     ax : matplotlib axes, optional
 
     Returns
     -------
     Display
-        ``table``: token, count, bits, of all tokens seen. Of more than 20,000, those that tell most are drawn.
-        ``numbers``: how many ``tokens`` there are, and how many are ``named``.
+        ``table``: token, count and bits of all tokens. Of more than 20,000, the most informative are drawn.
+        ``numbers``: the number of ``tokens``, and how many are ``named``.
 
     Examples
     --------

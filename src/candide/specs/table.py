@@ -84,7 +84,7 @@ class TableSpec(Spec):
 
     def _refine(self, order: int | None) -> bool | Literal["auto"]:
         if self.refine not in ("auto", True, False):
-            raise ParameterError(f"refine is {self.refine!r}; it must be 'auto', True or False")
+            raise ParameterError(f"refine is {self.refine!r}; expected 'auto', True or False")
         if order == 2:
             return "auto" if self.refine == "auto" else bool(self.refine)
         if self.refine is True:

@@ -151,8 +151,8 @@ class TableSchema(Schema):
                    ((self.column_specs, self.blocks), (column_specs, blocks))]  # fmt: skip
         if counted[0] != counted[1]:
             raise ParameterError(
-                f"columns is now {columns!r}, which treats other columns as categories, texts or blocks than when the "
-                "model was fitted; restore the old value, or fit again"
+                f"columns is now {columns!r}, which changes the columns that are categories, texts or jointly modeled; "
+                "restore the old value, or fit again"
             )
         return replace(self, column_specs=column_specs)
 

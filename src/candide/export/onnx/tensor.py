@@ -38,7 +38,7 @@ class Graph:
 
         if name in ("", *_OUTPUTS, *(info.name for _, info in self._inputs)):
             raise ParameterError(
-                f"a column is named {name!r}; the inputs of a graph need unique names other than "
+                f"a column is named {name!r}; the inputs of an ONNX graph need unique names other than "
                 f"{' and '.join(_OUTPUTS)}; rename the column and fit again"
             )
         kind = TensorProto.STRING if texts else TensorProto.DOUBLE

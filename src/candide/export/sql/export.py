@@ -268,8 +268,8 @@ def to_sql(
 def _refuse_texts(likelihood: Any, names: Sequence[str]) -> None:
     if isinstance(likelihood, TextLikelihood):
         raise ParameterError(
-            "this model needs texts, which cannot be tokenized consistently in SQL; score them with candide predict, "
-            "or export the weights of TextNB(family='multinomial') with as_linear()"
+            "this model has text inputs, which cannot be tokenized consistently in SQL; score them with candide "
+            "predict, or export the weights of TextNB(family='multinomial') with as_linear()"
         )
     if isinstance(likelihood, TableLikelihood) and likelihood.texts:
         name = names[min(likelihood.texts)]

@@ -343,7 +343,7 @@ def named_values(seen: Seen) -> Categories:
     cells = seen.cells
     if not (cells.low == cells.high).all():
         raise ParameterError(
-            "this column contains too many distinct numbers for a categorical column; choose 'bins' or 'kernel', or "
+            "this column contains too many distinct numbers to be categorical; choose 'bins' or 'kernel', or "
             "convert the numbers to strings"
         )
     return Categories(cells.low, cells.count, seen.missing)

@@ -310,7 +310,7 @@ def _maker(
     if isinstance(seen, Categories):
         raise ParameterError(
             f"column {name!r} contains categories, but {family!r} needs numbers; pass columns={{'numbers': "
-            f"{family!r}}} to use it for all number columns, or columns={{{name!r}: 'categorical'}}"
+            f"{family!r}}} to use it for all numeric columns, or columns={{{name!r}: 'categorical'}}"
         )
     lack = _lack(family, seen)
     if lack:
