@@ -44,6 +44,7 @@ from .quality import OURS, Cache
 
 RESULTS = Path(__file__).with_name("FULL_SIZE.md")
 SETS = ("adult", "letter", "covertype", "waveform", "pendigits", "spambase", "mushroom", "kr_vs_kp")
+TITLE = "# Tables of full size"
 NOTES = (
     "Boosting is scikit-learn's HistGradientBoosting. *Default*: all settings as they are, categories native. *With "
     "care*: learning_rate 0.08, max_leaf_nodes 63, l2_regularization 1, max_features 0.5, up to 1,000 steps, ended by "
@@ -247,28 +248,29 @@ def collect(arguments: argparse.Namespace, methods: list[str]) -> Iterator[dict[
         yield scores
 
 
-def introduction(arguments: argparse.Namespace) -> list[str]:
+def introduction(arguments: argparse.Namespace, command: str) -> list[str]:
     threads = os.environ.get("OMP_NUM_THREADS", "all")
     return [
-        "# Tables of full size",
+        TITLE,
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
         f"Python {platform.python_version()}, OMP_NUM_THREADS={threads}. {arguments.splits} random splits, three "
         f"quarters predicting one quarter, at most {arguments.rows:,} rows a set. Command: `python -m "
-        f"benchmarks.full_size --data FOLDER --rows {arguments.rows} --splits {arguments.splits} --save`.",
+        f"benchmarks.{command} --data FOLDER --rows {arguments.rows} --splits {arguments.splits} --save`.",
         "",
         *NOTES,
     ]
 
 
-def parse() -> argparse.Namespace:
+def parse(description: str | None, n_splits: int) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description=(__doc__ or "").replace("``", ""), formatter_class=argparse.RawDescriptionHelpFormatter
+        description=(description or "").replace("``", ""), formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", help="folder of Parquet files with a column 'label'; else scikit-learn's own sets")
     parser.add_argument("--sets", nargs="+", metavar="SET", help=f"({' '.join(SETS)})")
     parser.add_argument("--rows", type=int, default=60_000, help="most rows of a set (60000)")
-    parser.add_argument("--splits", type=int, default=5, help="random splits, of the seeds from 0 (5)")
+    parser.add_argument("--splits", type=int, default=n_splits,
+                        help=f"random splits, of the seeds from 0 ({n_splits})")  # fmt: skip
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS), metavar="METHOD",
                         help=f"of {', '.join(METHODS)} (all that are installed)")  # fmt: skip
     parser.add_argument("--cache", help="file of results to take up and to continue")
@@ -279,13 +281,13 @@ def parse() -> argparse.Namespace:
     return arguments
 
 
-def main() -> None:
-    arguments = parse()
+def main(description: str | None = __doc__, command: str = "full_size", n_splits: int = 5) -> None:
+    arguments = parse(description, n_splits)
     methods = [name for name in arguments.methods if METHODS[name].prepare()]
     for name in arguments.methods:
         if name not in methods:
             print(f"{METHODS[name].label} is not installed and left out")
-    lines = introduction(arguments)
+    lines = introduction(arguments, command)
     for scores in collect(arguments, methods):
         lines += lines_of(scores)
     print("\n".join(lines))

@@ -7,11 +7,14 @@ once in each of them. The table shows medians, the median ratio of the rounds, a
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -64,6 +67,37 @@ def cases(scale: float) -> Iterator[tuple[str, int, Run]]:
         model.fit(corpus.texts, corpus.labels)
         yield f"TextNB {name} fit", 1, lambda model=model: model.fit(corpus.texts, corpus.labels)
         yield f"TextNB {name} predict_proba", 1, shares(model, corpus.texts)
+    yield from sources(frame, np.asarray(label), corpus)
+
+
+def sources(frame: Any, label: Any, corpus: Any) -> Iterator[tuple[str, int, Run]]:
+    """Yield the cases in which rows come from files, chunks and partitions."""
+    import dask
+    import dask.dataframe as dd
+    import pandas as pd
+
+    import candide
+
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    table, texts = frame.assign(label=label), pd.DataFrame({"text": corpus.texts, "label": corpus.labels})
+    for name, data, make in (
+        ("table", table, candide.NaiveBayes), ("texts", texts, lambda: candide.TextNB("multinomial")),
+    ):  # fmt: skip
+        for kind in ("csv", "parquet"):
+            path = folder / f"{name}.{kind}"
+            getattr(data, f"to_{kind}")(path, index=False)
+            yield f"{name} from {kind}", 1, lambda path=path, make=make: make().fit(candide.read(path, label="label"))
+
+    def chunks(X: Any, y: Any) -> Iterator[Any]:
+        size = -(-len(y) // 20)
+        return ((X[begin : begin + size], y[begin : begin + size]) for begin in range(0, len(y), size))
+
+    yield "table in 20 chunks", 1, lambda: candide.NaiveBayes().fit(chunks(frame, label))
+    yield "texts in 20 chunks", 1, lambda: candide.TextNB("multinomial").fit(chunks(corpus.texts, corpus.labels))
+    dask.config.set(scheduler="threads")
+    parts = dd.from_pandas(table, npartitions=20)
+    yield "table in 20 Dask partitions", 1, lambda: candide.NaiveBayes().fit(parts, y="label")
 
 
 def work(scale: float) -> None:
