@@ -40,6 +40,8 @@ OTHERS = (
     "breast_cancer_wisconsin", "glass", "house_votes_84", "ionosphere", "kr_vs_kp", "pendigits", "spambase", "waveform",
 )  # fmt: skip
 OTHER_SUBSETS = 4
+# Tables with enough rows for the views of large tables.
+LARGE, LARGE_ROWS = ("adult", "covertype", "letter", "mushroom", "pendigits"), 12_000
 FRACTIONS = 0.1, 0.3, 0.6, 0.9
 # Columns of each table that are copied.
 N_COPIED = 3
@@ -129,6 +131,17 @@ def without_columns_elsewhere(sets: list[Halves]) -> Iterator[str]:
     yield "## Missing columns, other tables"
     yield ""
     yield (f"The same on tables beyond the ten, {OTHER_SUBSETS} sets of columns each.")
+    yield from excesses(sets, OTHER_SUBSETS)
+
+
+def without_columns_of_large_tables(sets: list[Halves]) -> Iterator[str]:
+    yield ""
+    yield "## Missing columns, large tables"
+    yield ""
+    yield (
+        f"The same with up to {LARGE_ROWS:,} rows per table, half of them for training, which is enough for refitted "
+        f"cells and random grids; {OTHER_SUBSETS} sets of columns each."
+    )
     yield from excesses(sets, OTHER_SUBSETS)
 
 
@@ -309,6 +322,8 @@ def parts_of(arguments: argparse.Namespace) -> Iterator[Callable[[], Iterator[st
     others = [Halves(table) for name in OTHERS for table in _named(arguments.folder, arguments.rows, name)]
     yield lambda: without_columns(sets, arguments.subsets)
     yield lambda: without_columns_elsewhere(others)
+    large = [Halves(table) for name in LARGE for table in _named(arguments.folder, LARGE_ROWS, name)]
+    yield lambda: without_columns_of_large_tables(large)
     yield lambda: without_copies(sets)
     yield lambda: without_cells(sets)
     yield lambda: without_any(sets)
