@@ -164,10 +164,15 @@ class StackedViews:
         return views.without_unused()
 
     def is_used(self, view: int) -> bool:
-        """Whether a view has a nonzero weight for some rows."""
+        """Whether a view has a nonzero weight for some rows, or without the regression on grids."""
         partial = self.partial
         some = partial is not None and bool(partial.near[view].any() or partial.far[view].any())
-        return some or bool(self.weights.weight[view].any())
+        return some or bool(self.weights.weight[view].any() or self._whole.weight[view].any())
+
+    @property
+    def _whole(self) -> StackingWeights:
+        """The weights from which those of rows with absent columns differ: these have no scores by grids."""
+        return self.weights if self.weights_without_grids is None else self.weights_without_grids
 
     def column_weight(self, n_columns: int) -> Floats:
         """Return the weight of each column, averaged over the classes; 0 for columns without a model."""
@@ -219,8 +224,8 @@ class StackedViews:
 
     def weights_for_partial_rows(self) -> PartialWeights:
         """Return the weights for rows with absent columns; those of complete rows if no others were fitted."""
-        weight = self.weights.weight
-        return self.partial or PartialWeights(weight, weight, self.weights.bias)
+        whole = self._whole
+        return self.partial or PartialWeights(whole.weight, whole.weight, whole.bias)
 
     def _scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
         absent = self.absent(likelihood, data)
@@ -298,7 +303,7 @@ class StackedViews:
 
     def _has_partial_weights(self, i: int, view: View) -> bool:
         """Whether a view gets other weights for rows with absent columns: not if it is expensive and unused."""
-        return not isinstance(view, Covariance | FourierRegression) or bool(self.weights.weight[i].any())
+        return not isinstance(view, Covariance | FourierRegression) or bool(self._whole.weight[i].any())
 
     def _table_left_out(
         self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels, only: list[int] | None = None
@@ -440,7 +445,7 @@ class StackedViews:
         weight = some.case_weight / mean_row_weight(training) / copies
         share, log_prior = self._share_given(likelihood, absent), log_shares(likelihood.statistics.rows)
         ridge = self.weight_problem(scores, training).ridge
-        return fit_partial(self.weights, masked, share, batch.classes, weight, log_prior, ridge)
+        return fit_partial(self._whole, masked, share, batch.classes, weight, log_prior, ridge)
 
     def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedViews:
         """Return the views with weights fitted to out-of-sample scores."""
