@@ -28,6 +28,7 @@ candide update messages.candide today.csv -o newer.candide
 FORGET_EXAMPLES = """
 # The model is then as if it had never been trained on these rows
 candide forget messages.candide withdrawn.csv
+candide forget people.candide --sql "SELECT * FROM 'people.csv' WHERE name = 'Ann'"
 """
 MERGE_EXAMPLES = """
 candide merge monday.candide tuesday.candide -o week.candide
@@ -39,7 +40,7 @@ candide merge parts/*.candide -o whole.candide
 def update(
     model: options.Model,
     sources: options.Sources = None,
-    output: options.Output = None,
+    output: options.ChangedOutput = None,
     decay: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Multiply the weight of all earlier rows by this.")
     ] = None,
@@ -67,7 +68,7 @@ def update(
 def forget(
     model: options.Model,
     sources: options.Sources = None,
-    output: options.Output = None,
+    output: options.ChangedOutput = None,
     label: options.Label = None,
     text: options.Text = None,
     weight: options.Weight = None,
@@ -118,8 +119,8 @@ def _change(
             model = model.refit()
     elif verb == "forget" and model.staleness:
         session.note(
-            "counts no longer contain these rows, but the file holds no training rows, so weights fitted on them stay; "
-            "to fit these again, train with --with-rows"
+            "counts no longer contain these rows, but the file holds no training rows, so weights fitted on them stay, "
+            "and categories that only they had may still be named in it; to fit these again, train with --with-rows"
         )
     say_bad_rows(source, session)
     passed = monitor.passed
