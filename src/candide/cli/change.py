@@ -28,7 +28,7 @@ candide update messages.candide today.csv -o newer.candide
 FORGET_EXAMPLES = """
 # The model is then as if it had never been trained on these rows
 candide forget messages.candide withdrawn.csv
-candide forget people.candide --sql "SELECT * FROM 'people.csv' WHERE name = 'Ann'"
+candide forget people.candide --sql "FROM 'people.csv' WHERE name = 'Ann'"
 """
 MERGE_EXAMPLES = """
 candide merge monday.candide tuesday.candide -o week.candide
