@@ -119,8 +119,8 @@ def _change(
             model = model.refit()
     elif verb == "forget" and model.staleness:
         session.note(
-            "counts no longer contain these rows, but the file holds no training rows, so weights fitted on them stay, "
-            "and categories that only they had may still be named in it; to fit these again, train with --with-rows"
+            "counts no longer contain these rows, but the file holds no training rows, so weights fitted on them stay; "
+            "to fit these again, train with --with-rows"
         )
     say_bad_rows(source, session)
     passed = monitor.passed

@@ -171,7 +171,7 @@ def warn_if_continuous(classes: Array) -> None:
 
 
 def warn_if_distinct(classes: Array, n_rows: float) -> None:
-    """Warn if most rows have a label of their own: a column of identifiers was passed as the label.
+    """Warn if most rows have a string of their own as label: a column of identifiers was passed as the label.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
@@ -180,11 +180,11 @@ def warn_if_distinct(classes: Array, n_rows: float) -> None:
     >>> print(str(found[0].message).partition(";")[0])
     y contains 150 different labels in 160 rows ('P000', 'P001', 'P002', …), and each becomes a class
     """
-    if len(classes) <= _MAX_DISTINCT or 2 * len(classes) <= n_rows:
+    if classes.dtype.kind not in "OU" or len(classes) <= _MAX_DISTINCT or 2 * len(classes) <= n_rows:
         return
     labels = classes.tolist()
-    if classes.dtype.kind == "f" or all(_is_decimal_text(label) for label in labels):
-        return  # warn_if_continuous has said it
+    if not all(isinstance(label, str) for label in labels) or all(map(_is_decimal_text, labels)):
+        return  # warn_if_continuous tells of decimals
     warn(
         f"y contains {len(labels)} different labels in {n_rows:.6g} rows ({', '.join(map(repr, labels[:3]))}, …), and "
         "each becomes a class; if they are identifiers, choose another column as the label"
