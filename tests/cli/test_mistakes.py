@@ -39,6 +39,20 @@ def test_a_column_that_is_not_there() -> None:
     assert "--label" in told or "label" in told
 
 
+def test_a_setting_that_is_not_there() -> None:
+    assert "did you mean 'alpha'?" in refused("train", MESSAGES, "--set", "alpah=1")
+
+
+def test_a_model_among_the_sources(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hello there")
+    (tmp_path / "old.candide").write_bytes(b"\xb1\x00\x01{}" * 20)
+    assert "a model file instead of text" in refused("train", tmp_path, code=3)
+
+
+def test_explain_without_a_model() -> None:
+    assert f"nothing to explain with the model {MESSAGES}" in refused("explain", MESSAGES, "--row", "1")
+
+
 def test_no_label_to_be_found(tmp_path: Path) -> None:
     path = tmp_path / "numbers.csv"
     path.write_text("a,b\n" + "\n".join(f"{i * 1.37},{i * 2.11}" for i in range(200)))
@@ -89,7 +103,7 @@ def test_no_place_to_write(tmp_path: Path) -> None:
 
 def test_a_model_of_other_columns(model: Path, people: Path) -> None:
     told = refused("predict", model, people)
-    assert "age, job, pay" in told
+    assert "'age', 'job', 'pay'" in told
     assert "--text" in told
 
 

@@ -194,6 +194,17 @@ def test_what_has_no_density() -> None:
         plot.densities(holes, "c")
 
 
+def test_densities_of_many_names_say_how_many_are_shown() -> None:
+    names = np.array([f"town {i}" for i in range(30)] * 4, dtype=object)
+    model = NaiveBayes(columns="categorical").fit({"town": names, "y": np.arange(120) % 3 % 2}, y="y")
+    shown = plot.densities(model, "town")
+    assert shown.axes[0].get_xlabel() == "town\n(12 of 30 values, the most probable)"
+    with pytest.raises(
+        ParameterError, match="'twon' is not a column of this model; it has 'town'; did you mean 'town'"
+    ):
+        plot.densities(model, "twon")
+
+
 def test_a_constant_column_that_was_asked_for_is_shown_as_it_is() -> None:
     X, y = np.full((6, 1), 2.0), list("aaabbb")
     shown = plot.densities(NaiveBayes(columns="gaussian", stacking=None, calibrate=None).fit(X, y), 0)

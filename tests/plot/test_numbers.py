@@ -202,8 +202,10 @@ def test_a_waterfall_over_the_edge() -> None:
     shown = plot.waterfall(model.explain([[1, 0]])[0])
     assert shown.numbers["log_odds"] == np.inf
     assert "∞" in [text.get_text() for text in shown.ax.texts]
-    with pytest.raises(ParameterError, match="fitted model of candide"):
+    with pytest.raises(ParameterError, match="explanations of 1 rows; pass one of them"):
         plot.waterfall(model.explain([[1, 0]]))
+    with pytest.raises(ParameterError, match="fitted model of candide"):
+        plot.waterfall("text")
 
 
 def test_axes_that_are_given_are_drawn_on() -> None:

@@ -147,8 +147,9 @@ def test_nothing_overlaps_and_nothing_is_cut_off(case: tuple[str, int]) -> None:
 
 
 def assert_axes_are_named(picture: str, shown: Display) -> None:
-    bare = [ax for ax in shown.axes if ax.axison and not ax.get_xlabel()]
-    assert not bare
+    bare = [i for i, ax in enumerate(shown.axes) if ax.axison and not ax.get_xlabel()]
+    # Rows of panels for classes share the name of the x axis below the last one.
+    assert bare == (list(range(len(shown.axes) - 4)) if picture in ("densities", "densities of names") else [])
     # Lines of a nomogram and bars of terms and words have their names beside them.
     if not picture.startswith(("nomogram", "waterfall", "word_shift", "column_weights")):
         assert shown.ax.get_ylabel()

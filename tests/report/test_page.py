@@ -57,6 +57,23 @@ def test_a_table(people: NaiveBayes, tmp_path: Path) -> None:
         assert classes[label] == [f"{weight:.0f}", *(percent(one, 1) for one in (precision, f1, auc, recall))]
 
 
+def test_dates_are_written_as_dates(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    day = rng.integers(0, 700, 400)
+    rows = {
+        "when": np.datetime64("2023-01-01") + day.astype("timedelta64[D]"),
+        "y": np.where(day + rng.normal(0, 90, 400) > 350, "new", "old"),
+    }
+    source = NaiveBayes().fit(rows, y="y").report(tmp_path / "dates.html").html()
+    assert re.search(r"<text[^>]*>202[34]-\d\d-\d\d</text>", source)
+    assert re.search(r"202[34]-\d\d-\d\d to 202[34]-\d\d-\d\d", source)
+    months = re.search(r"when\.month by class</title>.*?</svg>", source, re.DOTALL)
+    if months is not None:
+        names = re.findall(r'text-anchor="end">(\d+)<', months[0])
+        assert names == sorted(names, key=int)
+        assert len(names) == 12
+
+
 def test_columns_are_in_the_order_of_their_contribution(people: NaiveBayes) -> None:
     page = check(people.report().html())
     names = [row[0] for row in page.rows("Columns, by contribution")[1:]]

@@ -27,6 +27,7 @@ candide update messages.candide today.csv -o newer.candide
 """
 FORGET_EXAMPLES = """
 candide forget messages.candide withdrawn.csv
+candide forget people.candide --sql "FROM 'people.csv' WHERE name = 'Ann'"
 """
 MERGE_EXAMPLES = """
 candide merge monday.candide tuesday.candide -o week.candide
@@ -38,7 +39,7 @@ candide merge parts/*.candide -o whole.candide
 def update(
     model: options.Model,
     sources: options.Sources = None,
-    output: options.Output = None,
+    output: options.ChangedOutput = None,
     decay: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Multiply the weight of all earlier rows by this factor.")
     ] = None,
@@ -67,7 +68,7 @@ def update(
 def forget(
     model: options.Model,
     sources: options.Sources = None,
-    output: options.Output = None,
+    output: options.ChangedOutput = None,
     label: options.Label = None,
     text: options.Text = None,
     weight: options.Weight = None,

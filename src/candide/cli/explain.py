@@ -73,7 +73,10 @@ def explain(
     session = shared.session
     check_stdin(model, texts)
     if not texts and reading.sql is None:
-        raise ParameterError("nothing to explain; pass texts or JSON rows, or a source and --row N")
+        raise ParameterError(
+            f"nothing to explain with the model {model}; after the model, pass texts or JSON rows, or a source and "
+            "--row N"
+        )
     fitted = with_absent(open_model(model), absent)
     pair = tuple(None if label is None else _label(label, fitted.classes.tolist()) for label in (of, against))
     rows: Iterator[tuple[str | None, Model, Any]]

@@ -43,8 +43,21 @@ Model = Annotated[
     Path,
     typer.Argument(metavar="MODEL", show_default=False, readable=False, help="A model file, or - for standard input."),
 ]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", show_default=False, readable=False, help="The file to write.")
+_WRITE = "The file to write; an existing one is replaced."
+Output = Annotated[Path | None, typer.Option("--output", "-o", show_default=False, readable=False, help=_WRITE)]
+ModelOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        show_default=False,
+        readable=False,
+        help=f"{_WRITE} By default the source with the ending .candide, or model.candide.",
+    ),
+]
+ChangedOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", show_default=False, readable=False, help=f"{_WRITE} By default MODEL itself."),
 ]
 
 Label = Annotated[

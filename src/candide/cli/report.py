@@ -83,7 +83,7 @@ def as_lines(found: ModelReport, path: Path) -> list[Any]:
             "the report has no examples, because the model keeps no training rows; pass --data, or train with "
             "--with-rows"
         )
-    return [*(f"{warning.topic}: {_warning_text(warning)}" for warning in found.warnings), *lines]
+    return [*(f"warning ({warning.topic}): {_warning_text(warning)}" for warning in found.warnings), *lines]
 
 
 def _warning_text(warning: Any) -> str:

@@ -73,10 +73,10 @@ class TerminalTable:
         for row in self.rows:
             yield from self._lines([row[j] for j in kept], kept, widths)
         omitted = [column.heading for j, column in enumerate(self.columns) if j not in kept]
-        if omitted:
-            yield Text(f"columns omitted at this width: {', '.join(omitted)}", "dim")
         if self.note:
             yield Text(self.note, "dim")
+        if omitted:
+            yield Text(f"columns omitted at this width: {', '.join(omitted)}", "dim")
 
     def _fit(self, width: int) -> tuple[list[int], list[int]]:
         """Return the columns that are shown, and their widths."""
@@ -149,13 +149,14 @@ def name_and_value(title: str | None, rows: dict[str, Any]) -> TerminalTable:
 
 
 def of_table(
-    table: Table, title: str | None = None, most: int = 60, *, exact: bool = False, optional: tuple[str, ...] = ()
-) -> TerminalTable:
+    table: Table, title: str | None = None, most: int = 60, *, exact: bool = False, optional: tuple[str, ...] = (),
+    wrap: tuple[str, ...] = ("note",),
+) -> TerminalTable:  # fmt: skip
     """Return a table of the model for the terminal; ``exact`` shows numbers of different sizes by their digits."""
     kinds = {name: column.dtype.kind in "iuf" for name, column in table.items()}
     shown = TerminalTable(
         title,
-        [Column(name, numeric, wrap=name == "note", optional=name in optional) for name, numeric in kinds.items()],
+        [Column(name, numeric, wrap=name in wrap, optional=name in optional) for name, numeric in kinds.items()],
     )
     formats = [None if exact or not kinds[name] else decimals(column[:most]) for name, column in table.items()]
     for row in list(table.rows())[:most]:
@@ -179,6 +180,7 @@ def of_summary(summary: Table, title: str, most: int = 60) -> list[Any]:
         f"{title}, by contribution",
         most,
         optional=("loss_without", "own_weight", "bits", "missing", "parameters", "note"),
+        wrap=("column", "note"),
     )
     return [table, name_and_value("", _DEFINITIONS)]
 

@@ -40,7 +40,7 @@ def train(
     text: options.Text = None,
     columns: options.Columns = None,
     types: options.Types = None,
-    output: options.Output = None,
+    output: options.ModelOutput = None,
     model: Annotated[
         str,
         typer.Option(metavar="FAMILY", help="The family for texts: auto, multinomial, bernoulli, complement or polya."),

@@ -166,9 +166,11 @@ def as_2d_array(X: Any) -> Array:
         raise InputError(f"Complex data not supported: X is of type {values.dtype}; pass real numbers")
     if values.ndim != 2:
         shape = "scalar array" if values.ndim == 0 else f"{values.ndim}D array"
+        is_series = hasattr(X, "iloc")
+        one_row = "df.iloc[[i]] for a row of a data frame" if is_series else "X.reshape(1, -1) for a single row"
         raise InputError(
             f"Expected 2D array, got {shape} instead (shape {values.shape}). Reshape your data: "
-            "X.reshape(-1, 1) for a single column, X.reshape(1, -1) for a single row"
+            f"X.reshape(-1, 1) for a single column, {one_row}"
         )
     return values
 

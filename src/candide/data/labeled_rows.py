@@ -18,6 +18,8 @@ from .index import Index, encode, label_type, union_all
 
 # More classes than this that are floats cause a warning.
 _MAX_FLOAT_CLASSES = 50
+# More classes than this, most of one row, cause a warning.
+_MAX_DISTINCT = 100
 
 
 def read_labels(y: Any, n_rows: int, kernels: Kernels) -> tuple[Index, Positions]:
@@ -165,6 +167,27 @@ def warn_if_continuous(classes: Array) -> None:
     warn(
         f"y contains {len(labels)} different floating-point numbers ({', '.join(map(repr, labels[:3]))}, …), and each "
         "becomes a class; if they are measurements, bin them into ranges; if they are labels, pass integers or strings"
+    )
+
+
+def warn_if_distinct(classes: Array, n_rows: float) -> None:
+    """Warn if most rows have a string of their own as label: a column of identifiers was passed as the label.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_distinct(np.array([f"P{i:03d}" for i in range(150)]), 160.0)
+    >>> print(str(found[0].message).partition(";")[0])
+    y contains 150 different labels in 160 rows ('P000', 'P001', 'P002', …), and each becomes a class
+    """
+    if classes.dtype.kind not in "OU" or len(classes) <= _MAX_DISTINCT or 2 * len(classes) <= n_rows:
+        return
+    labels = classes.tolist()
+    if not all(isinstance(label, str) for label in labels) or all(map(_is_decimal_text, labels)):
+        return  # warn_if_continuous tells of decimals
+    warn(
+        f"y contains {len(labels)} different labels in {n_rows:.6g} rows ({', '.join(map(repr, labels[:3]))}, …), and "
+        "each becomes a class; if they are identifiers, choose another column as the label"
     )
 
 

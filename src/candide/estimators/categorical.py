@@ -30,9 +30,9 @@ class CategoricalNB(BaseNB):
     unseen : {"ignore", "smooth", "error"}, default "ignore"
         What to do with a category that did not occur in training: ignore the cell; treat it as one more category, for
         which smoothing reserves a probability; or raise an error.
-    alpha : float, array, "evidence" or "loo", default 1.0
+    alpha : float, array, "evidence", "loo" or None, default None
         Pseudo-count per category: one number, one per column, or one per class and column; or chosen for each column
-        by marginal likelihood or leave-one-out.
+        by marginal likelihood or leave-one-out. None is 1, or 0 with ``estimate="mle"``.
     parameter_prior : Dirichlet, or a list or dict with one per column, optional
         Prior of θ, instead of ``alpha``. An array in it has one pseudo-count per category.
     force_alpha, fit_prior, class_prior, class_weight, estimate,

@@ -21,9 +21,10 @@ class MultinomialNB(BaseNB):
 
     Parameters
     ----------
-    alpha : float, array, "evidence" or "loo", default 1.0 (none with ``estimate="mle"``)
+    alpha : float, array, "evidence", "loo" or None, default None
         Pseudo-count added to every count: one number, one per column, or one per class and column; or chosen by
-        marginal likelihood ("evidence") or by leave-one-out log-loss ("loo").
+        marginal likelihood ("evidence") or by leave-one-out log-loss ("loo"). None is 1, or 0 with
+        ``estimate="mle"``.
     force_alpha : bool, default True
         If False, pseudo-counts below 1e-10 are set to 1e-10.
     fit_prior : bool, default True

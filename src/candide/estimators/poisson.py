@@ -21,11 +21,11 @@ class PoissonNB(BaseNB):
 
     Parameters
     ----------
-    alpha : float, array, "evidence" or "loo", default 1.0
+    alpha : float, array, "evidence", "loo" or None, default None
         Shape of the prior, in events: one number, one per column, or one per class and column; or chosen for each
-        column by marginal likelihood or leave-one-out.
-    beta : float, default 1.0
-        Rate of the prior, in rows. ``alpha=0, beta=0`` is maximum likelihood.
+        column by marginal likelihood or leave-one-out. None is 1, or 0 with ``estimate="mle"``.
+    beta : float, optional
+        Rate of the prior, in rows; None as for ``alpha``. ``alpha=0, beta=0`` is maximum likelihood.
     parameter_prior : Gamma, or a list or dict with one per column, optional
         Prior of λ, instead of ``alpha`` and ``beta``.
     fit_prior, class_prior, class_weight, estimate, calibrate, compute_loo, subsample, unlabeled, n_threads

@@ -314,7 +314,7 @@ def heading(found: Explanation, of: Any = None, against: Any = None) -> str:
     first, second = (found.classes.tolist()[place] for place in found.pair(of, against))
     prefix = "" if first == found.answer else f"{first} "
     odds = found.log_odds(first, second)
-    return printable(f"{found.answer} ({found.probability:.4f}), {prefix}against {second}: {odds:+.2f} bits")
+    return printable(f"{found.answer} ({found.probability:.4f}), {prefix}against {second}: {signed(odds)} bits")
 
 
 def one_line(found: Explanation, most: int) -> str:
@@ -323,7 +323,7 @@ def one_line(found: Explanation, most: int) -> str:
         return ""
     shown, rest = bars(found, most)
     second = found.classes.tolist()[found.pair()[1]]
-    terms = ", ".join(f"{bar.name} {bar.bits:+.2f}" for bar in [*shown[: most + 1], *([rest] if rest else [])])
+    terms = ", ".join(f"{bar.name} {signed(bar.bits)}" for bar in [*shown[: most + 1], *([rest] if rest else [])])
     return printable(f"against {second}: {terms}")
 
 
@@ -334,8 +334,20 @@ def as_text(found: Explanation) -> str:
     shown, rest = bars(found)
     every = [*shown, *([rest] if rest else [])]
     width = min(_WIDEST * 2, max(len(bar.name) for bar in every))
-    lines = [f"  {_cut(bar.name, width).ljust(width)}  {bar.bits:+8.2f}  {_line(bar.length)}".rstrip() for bar in every]
+    lines = [
+        f"  {_cut(bar.name, width).ljust(width)}  {signed(bar.bits):>8}  {_line(bar.length)}".rstrip() for bar in every
+    ]
     return "\n".join([heading(found), *lines])
+
+
+def signed(bits: float) -> str:
+    """Return a number with its sign and two decimals; what is rounded to zero has no sign.
+
+    >>> signed(1.234), signed(-0.5), signed(-0.001)
+    ('+1.23', '-0.50', '0.00')
+    """
+    text = f"{bits:+.2f}"
+    return "0.00" if text in ("+0.00", "-0.00") else text
 
 
 def as_rich(found: Explanation, most: int = _MOST, of: Any = None, against: Any = None) -> Any:
@@ -350,7 +362,7 @@ def as_rich(found: Explanation, most: int = _MOST, of: Any = None, against: Any 
     if len(found.classes) > 1:
         shown, rest = bars(found, most, of, against)
         for bar in [*shown, *([rest] if rest else [])]:
-            table.add_row(Text(bar.name), f"{bar.bits:+.2f}", _line(bar.length), style=color_of(bar.bits))
+            table.add_row(Text(bar.name), signed(bar.bits), _line(bar.length), style=color_of(bar.bits))
     return table
 
 
@@ -388,7 +400,7 @@ def _row(bar: Bar) -> str:
     drawn = f'<div style="background:{color};height:0.8em;width:{width}px"></div>' if width else ""
     return (
         f'<tr><td style="text-align:left">{html.escape(bar.name)}</td>'
-        f'<td style="text-align:right">{bar.bits:+.2f}</td><td style="text-align:left">{drawn}</td></tr>'
+        f'<td style="text-align:right">{signed(bar.bits)}</td><td style="text-align:left">{drawn}</td></tr>'
     )
 
 

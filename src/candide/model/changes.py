@@ -24,6 +24,10 @@ def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: St
     fitted = model.latest_fitted
     if fitted is not None and state.sample is None:
         fitted = _without_refit(fitted, state, batch)
+        if sign < 0 and isinstance(fitted.views, StackedViews):
+            # Nothing will make the views again, and a name may identify a person.
+            binning = fitted.views.binning.without_forgotten(state.statistics)
+            fitted = replace(fitted, views=replace(fitted.views, binning=binning))
     elif fitted is not None:
         fitted = fitted.later(float(batch.rows.sum()))
         if not fitted.suits(bound_spec, state):

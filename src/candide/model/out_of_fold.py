@@ -46,9 +46,46 @@ class OutOfFoldScores(NamedTuple):
 def score_out_of_fold(model: Classifier, kernels: Kernels) -> OutOfFoldScores:
     """Score every row with itself left out, and with all choices made again without its fold."""
     result = _score_out_of_fold(model, kernels)
-    if not model.bound_spec.corrects:
+    if model.bound_spec.corrects:
+        result = result._replace(plain=_plain_left_out(model, result.seen, kernels))
+    lone = _lone_rows(result.seen)
+    if not lone.any():
         return result
-    return result._replace(plain=_plain_left_out(model, result.seen, kernels))
+    return result._replace(
+        log_probability=_without_own_class(result.log_probability, result.seen, lone),
+        optimistic=_without_own_class(result.optimistic, result.seen, lone),
+        plain=None if result.plain is None else _without_own_class(result.plain, result.seen, lone),
+    )
+
+
+def _lone_rows(seen: TrainingRows) -> Array:
+    """Return which rows are the only one of their class, or are in the only group of their class."""
+    known = seen.case_weight > 0
+    classes = seen.batch.classes
+    units = np.arange(len(classes)) if seen.blocks is None else np.asarray(seen.blocks)
+    pairs = np.unique(np.column_stack([classes, units])[known], axis=0)
+    n_units = np.bincount(pairs[:, 0], minlength=seen.batch.n_classes)
+    if (n_units > 0).sum() < 2:
+        return np.zeros(len(classes), dtype=bool)  # with one class, nothing else can be predicted
+    return np.asarray(known & (n_units[classes] == 1))
+
+
+def _without_own_class(log_probability: Floats, seen: TrainingRows, lone: Array) -> Floats:
+    """Return the scores with each lone row's class at its share of all rows.
+
+    Without the row nothing is known of its class, and an empty class, which has the distribution of all rows, would
+    look likely.
+    """
+    out = log_probability.copy()
+    own = seen.batch.classes[lone]
+    weight = np.bincount(seen.batch.classes, seen.case_weight, seen.batch.n_classes)
+    share = weight[own] / weight.sum()
+    rest = out[lone]
+    rest[np.arange(len(own)), own] = -np.inf
+    rest = log_softmax(rest) + np.log1p(-share)[:, None]
+    rest[np.arange(len(own)), own] = np.log(share)
+    out[lone] = rest
+    return out
 
 
 def _plain_left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> Floats:

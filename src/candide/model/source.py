@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from ..data.column_selection import Roles, check_columns, did_you_mean, similar_name
+from ..data.column_selection import Roles, check_columns, did_you_mean, quote_names, similar_name
 from ..exceptions import InputError, ParameterError
 from ..specs import Spec
 from ..specs.schema import Schema
@@ -69,7 +69,7 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
         return
     hint = did_you_mean(name, names, "pass one of these")
     raise InputError(
-        f"{role} refers to {name!r}, but the source has no such column; it has {', '.join(map(repr, names))}; {hint}"
+        f"{role} refers to {name!r}, but the source has no such column; it has {quote_names(names)}; {hint}"
     )
 
 
@@ -258,4 +258,4 @@ def no_column(name: str | None, role: str, trained: str | None, names: list[str]
     advice = f"choose the {role} column with {role}= (--{role} on the command line)"
     meant = None if name is None else similar_name(name, names)
     hint = "" if meant is None else f"did you mean {meant!r}? "
-    return InputError(f"the source has no {role} column {name!r}{why}; it has {', '.join(names)}; {hint}{advice}")
+    return InputError(f"the source has no {role} column {name!r}{why}; it has {quote_names(names)}; {hint}{advice}")

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.index import Index, encode
-from ..data.labeled_rows import LabeledRows, concatenate_labeled, is_unlabeled, label_array, warn_if_continuous
+from ..data.labeled_rows import (
+    LabeledRows,
+    concatenate_labeled,
+    is_unlabeled,
+    label_array,
+    warn_if_continuous,
+    warn_if_distinct,
+)
 from ..exceptions import InputError, warn
 from ..kernels import Kernels
 from ..specs import BoundSpec, ClassPrior, Spec
@@ -212,6 +219,7 @@ class Training:
             bound = replace(spec.bind(schema, learned), budget=bound.budget)
         classifier = Classifier(bound, state if declared is None else state.declare(declared))
         warn_if_continuous(classifier.classes.labels)
+        warn_if_distinct(classifier.classes.labels, float(state.rows.sum()))
         if not more_to_come:
             bound.prior.check_weights(classifier.classes)
         return Model(spec, schema, completed(spec, classifier), row_counts=self.row_counts)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from ..data.column_selection import did_you_mean, quote_names
 from ..data.columns import Column, Columns
 from ..estimators import BernoulliNB, CategoricalNB, GaussianNB, NaiveBayes, TextNB
 from ..estimators.base import BaseNB
@@ -122,8 +123,8 @@ def column_position(model: BaseNB, column: Any) -> int:
         return int(names.index(column))
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(names):
         return int(column)
-    shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
-    raise ParameterError(f"{column!r} is not a column of this model; expected one of {shown}")
+    hint = did_you_mean(column, names, "pass one of these")
+    raise ParameterError(f"{column!r} is not a column of this model; it has {quote_names(names)}; {hint}")
 
 
 def informative_columns(model: BaseNB, positions: Sequence[int], n: int) -> list[int]:

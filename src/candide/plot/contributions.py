@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from ..estimators import NaiveBayes, TextNB
 from ..exceptions import InputError, ParameterError
 from ..explain import explain_rows
-from ..explain.explanation import Explanation
+from ..explain.explanation import Explanation, Explanations, signed
 from ..kernels.layouts import Array, Floats
 from ..model.table import Table
 from . import style
@@ -74,6 +74,11 @@ def waterfall(
 
 def _explain(model: Any, row: Any) -> Explanation:
     """Explain the one row that is given."""
+    if isinstance(model, Explanations):
+        raise ParameterError(
+            f"waterfall explains a single row, got explanations of {len(model)} rows; pass one of them, such as "
+            "model.explain(X)[0]"
+        )
     model = check_fitted(model, "waterfall")
     if row is None:
         raise ParameterError("waterfall needs a row to explain; pass waterfall(model, row)")
@@ -129,7 +134,7 @@ def _draw(ax: Axes, shown: Table) -> None:
             hatch="" if bits >= 0 else "//",
         )  # fmt: skip
         ax.annotate(
-            "∞" if bits == np.inf else "-∞" if bits == -np.inf else f"{bits:+.2f}", (max(begin[i], end[i]), i), (4, 0),
+            "∞" if bits == np.inf else "-∞" if bits == -np.inf else signed(bits), (max(begin[i], end[i]), i), (4, 0),
             textcoords="offset points", va="center", fontsize="x-small", color=style.GREY,
         )  # fmt: skip
     ax.vlines(end[:-2], np.arange(last - 1) + 0.35, np.arange(last - 1) + 0.65, color=style.GREY, lw=0.8)
@@ -177,10 +182,10 @@ def column_weights(model: Any, *, most: int = 20, axes: Any = None) -> Display:
     summary = check_fitted(model, "column_weights", NaiveBayes).summary()
     order = _order(summary, most)
     shown = Table({name: summary[name][order] for name in ("column", "bits", "contribution", "own_weight")})
-    left, right = style.panels(axes, 2, size=(3.6, style.thin_rows(len(order))), sharey=True)
+    left, right = style.panels(axes, 2, size=(4.4, style.thin_rows(len(order))), sharey=True)
     _bars(left, shown, "bits", "information about the class, alone (bits)")
     _bars(right, shown, "contribution", "mean absolute contribution\nto the log-odds, in all views (bits)")
-    left.set_yticks(range(len(order)), style.names(shown["column"]))
+    left.set_yticks(range(len(order)), style.names(shown["column"], 32))
     left.invert_yaxis()
     if axes is not None:
         right.set_yticks(range(len(order)), [""] * len(order))

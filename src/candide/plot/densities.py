@@ -309,7 +309,7 @@ def densities(
         draw(ax, found, k)
         ax.set_title(titles[k], fontsize="small")
         style.plain(ax)
-    _name_axes(drawn, found.scale, numbers)
+    _name_axes(drawn, found, own_figure=axes is None)
     if found.masses:
         _draw_points(drawn, found, shown)
         style.legend(style.row_end(drawn), loc="upper left", bbox_to_anchor=(1.28, 1.0))
@@ -450,12 +450,18 @@ def _frequent(found: Curves) -> Array:
     return np.sort(np.argsort(-said.max(axis=1), kind="stable")[:_MAX_VALUES])
 
 
-def _name_axes(drawn: list[Axes], scale: Scale, numbers: bool) -> None:
+def _name_axes(drawn: list[Axes], found: Curves, own_figure: bool) -> None:
+    """Name the axes: in a figure of its own, the lowest panel of each column stands for those above it."""
+    scale, numbers = found.scale, found.at.dtype != object
     unit = "day" if scale.dates else f"unit of {style.name(scale.name, 16)}"
     label = f"density (share of the class\nper {unit})" if numbers else "share of the class"
+    name = style.name(scale.name)
+    if not numbers and len(found.at) > _MAX_VALUES:
+        name += f"\n({_MAX_VALUES} of {len(found.at)} values, the most probable)"
     for i, ax in enumerate(drawn):
-        ax.tick_params(labelbottom=True)
-        ax.set_xlabel(style.name(scale.name))
+        lowest = not own_figure or i + 4 >= len(drawn)
+        ax.tick_params(labelbottom=lowest)
+        ax.set_xlabel(name if lowest else "")
         if numbers and scale.dates:
             _date_ticks(ax, scale)
         if i % 4 == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,7 +79,11 @@ def names(labels: Iterable[Any], most: int = _MAX_LENGTH) -> list[str]:
     cut = [name("…" * (begin > 0) + _truncate(text[begin:], most - 2), most) for text in texts]
     if len(set(cut)) == len(set(texts)):
         return cut
-    return [f"{name(text, most - 4)} ({i})" for i, text in enumerate(texts, 1)]
+    alike = Counter(short)
+    return [
+        one if alike[one] == 1 else f"{name(text, most - 4)} ({i})"
+        for i, (one, text) in enumerate(zip(short, texts, strict=True), 1)
+    ]
 
 
 def _n_common(texts: Sequence[str]) -> int:

@@ -9,10 +9,12 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..explain.terms import written
 from ..kernels.layouts import Array, Floats
 from ..model.evaluation import Evaluation
 from ..model.table import Table
@@ -175,12 +177,14 @@ class Frame:
         places = (self.at(*point) for point in points)
         self.parts += [f'<circle class="dot {css}" cx="{x}" cy="{y}" r="{radius}"/>' for x, y in places]
 
-    def axes(self, x_label: str, y_label: str, as_percent: tuple[bool, bool] = (False, False)) -> None:
-        """Draw both axes with grid lines at round numbers."""
-        for value, shown in _ticks(*self.x, as_percent=as_percent[0]):
+    def axes(
+        self, x_label: str, y_label: str, as_percent: tuple[bool, bool] = (False, False), *, dates: bool = False
+    ) -> None:
+        """Draw both axes with grid lines at round numbers; ``dates``: the numbers on the x axis are days."""
+        for value, shown in _ticks(*self.x, as_percent=as_percent[0], most=4 if dates else 6):
             x, y = self.at(value, self.y[0])
             self.parts.append(f'<line class="grid" x1="{x}" y1="{y}" x2="{x}" y2="{self.top}"/>')
-            self._text(x, y + 15, shown, "middle")
+            self._text(x, y + 18, str(written(round(value))) if dates else shown, "middle")
         for value, shown in _ticks(*self.y, as_percent=as_percent[1]):
             x, y = self.at(self.x[0], value)
             self.parts.append(f'<line class="grid" x1="{x}" y1="{y}" x2="{_WIDTH - self.right}" y2="{y}"/>')
@@ -301,14 +305,16 @@ def risk_at(report: Evaluation, coverage: float) -> float:
     return float(np.interp(coverage, report.risk_coverage["coverage"], report.risk_coverage["risk"]))
 
 
-def column_chart(name: str, facts: dict[str, Any], shares: ColumnShares, labels: list[Any], classes: Array) -> str:
-    """Return the chart of one column for some of the classes."""
+def column_chart(
+    name: str, facts: dict[str, Any], shares: ColumnShares, labels: list[Any], classes: Array, *, dates: bool = False
+) -> str:
+    """Return the chart of one column for some of the classes; ``dates``: its numbers are days."""
     shown, chosen = _in_classes(shares, classes), [labels[k] for k in classes.tolist()]
     bars = shares.edges is None
     drawn = (
         _bars(name, shown, chosen, max(float(shown.modeled.max(initial=0.0)), 1e-12))
         if bars
-        else _numbers(name, shown, chosen)
+        else _numbers(name, shown, chosen, dates)
     )
     if shown.point_masses is not None:
         words = "Point mass: the share of each class that has exactly this value."
@@ -318,7 +324,7 @@ def column_chart(name: str, facts: dict[str, Any], shares: ColumnShares, labels:
         )
     head = f"<h4>{user_text(name)}</h4>"
     words = f"{escape_text(model_of(facts['family'], facts['parameters']))}; {facts['bits']:.3g} bits about the class"
-    behind = details("The numbers", _shares_table(name, shown, chosen))
+    behind = details("The numbers", _shares_table(name, shown, chosen, dates))
     return figure(f"{head}{legend([user_text(label, 24) for label in chosen], bars)}{drawn}", words, behind)
 
 
@@ -344,18 +350,18 @@ def model_of(family: str, parameters: str) -> str:
     return parameters if parameters.startswith(family) else f"{family}: {parameters}" if parameters else family
 
 
-def _numbers(name: str, shares: ColumnShares, labels: list[Any]) -> str:
+def _numbers(name: str, shares: ColumnShares, labels: list[Any], dates: bool) -> str:
     edges = shares.edges
     assert edges is not None
     top = max(float(shares.modeled.max(initial=0.0)), float(shares.counted.max(initial=0.0)), 1e-12)
     frame = Frame((float(edges[0]), float(edges[-1])), (0.0, 1.05 * top), height=190)
-    frame.axes("", "share of the class", (False, True))
+    frame.axes("", "share of the class", (False, True), dates=dates)
     middle = (edges[:-1] + edges[1:]) / 2
     for i in range(len(labels)):
         frame.steps(edges.tolist(), shares.modeled[:, i].tolist(), f"s{i}")
         frame.dots(zip(middle.tolist(), shares.counted[:, i].tolist(), strict=True), f"s{i}", 2.5)
     tops = middle[shares.modeled.argmax(axis=0)].tolist()
-    peaks = [f"{label}: most at {number(top)}" for label, top in zip(labels, tops, strict=True)]
+    peaks = [f"{label}: most at {_number(top, dates)}" for label, top in zip(labels, tops, strict=True)]
     return frame.svg(f"{name} by class", f"Lines: the model. Dots: the data. {'; '.join(peaks)}.")
 
 
@@ -379,12 +385,17 @@ def _bars(name: str, shares: ColumnShares, labels: list[Any], full: float) -> st
     return frame.svg(f"{name} by class", f"Share of each class that has a value. {spoken}.")
 
 
-def _shares_table(name: str, shares: ColumnShares, labels: list[Any]) -> str:
+def _number(value: float, dates: bool) -> str:
+    return str(written(round(value))) if dates else number(value)
+
+
+def _shares_table(name: str, shares: ColumnShares, labels: list[Any], dates: bool) -> str:
     heads = [Column(f"{user_text(label, 24)}, {what}", True) for label in labels for what in ("model", "data")]
     if shares.edges is None:
         firsts = [user_text(value) for value in shares.values]
     else:
-        firsts = [f"{number(low)} to {number(high)}" for low, high in zip(shares.edges, shares.edges[1:], strict=False)]
+        ends = [_number(float(edge), dates) for edge in shares.edges]
+        firsts = [f"{low} to {high}" for low, high in pairwise(ends)]
     if shares.point_masses is not None:
         apart = _written(shares.point_masses)
         firsts = [*map(user_text, apart.values), *firsts]

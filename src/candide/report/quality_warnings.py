@@ -57,7 +57,7 @@ def _leakage(reported: ReportedModel, features: FeatureSummary) -> Iterator[Mode
         if names:
             yield ModelWarning(
                 "leakage",
-                f"each of these columns alone has more than {_LEAK_SHARE:.0%} of the {entropy:.2f} bits of information "
+                f"a single column has more than {_LEAK_SHARE:.0%} of the {entropy:.2f} bits of information "
                 "about the class; make sure that it is known before the class is",
                 tuple(map(str, names)),
             )
@@ -111,15 +111,15 @@ def _drift(given: DataEvaluation | None) -> Iterator[ModelWarning]:
         yield ModelWarning(
             "drift",
             (
-                "the second half of the rows given differs from the first half (by this share of rows); if they are "
-                "ordered by time, the model may be out of date"
+                "the second half of the rows given differs from the first half; if they are ordered by time, the model "
+                "may be out of date; share of rows that would have to change"
             ),
             _by_distance(given.between_halves),
         )
     if given.since_training:
         yield ModelWarning(
             "drift",
-            "the rows given differ from the training rows (by this share of rows)",
+            "the rows given differ from the training rows; share of rows that would have to change",
             _by_distance(given.since_training),
         )
 

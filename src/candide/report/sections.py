@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..explain.explanation import Bar, Explanation, bars
+from ..explain.terms import date_columns
 from ..model.table import Table, objects
 from .charts import (
     Column,
@@ -131,8 +132,8 @@ def _columns(found: ModelReport) -> str:
     parts.append(facts(_COLUMN_TERMS, "Definitions") if is_table else "")
     if features.views is not None and features.views.n_rows:
         rows = [
-            [user_text(name), user_text(columns, 200), fixed(contribution), fixed(weight)]
-            for name, columns, contribution, weight in features.views.rows()
+            [user_text(name), user_text(columns.removeprefix("of "), 200), fixed(contribution), fixed(weight)]
+            for name, columns, contribution, weight in sorted(features.views.rows(), key=lambda row: -row[2])
         ]
         caption = (
             "Views: scores of several columns together, which are added to those of the single columns. "
@@ -184,7 +185,12 @@ def _charts(found: ModelReport) -> str:
     assert features.pictures is not None
     largest = np.sort(np.argsort(-reported.model.state.rows, kind="stable")[:_MAX_CURVES])
     facts = {row[0]: dict(zip(features.table, row, strict=True)) for row in features.table.rows()}
-    drawn = [column_chart(name, facts[name], one, reported.labels, largest) for name, one in features.pictures.items()]
+    names = [str(name) for name in reported.names]
+    dates = {names[j] for j in date_columns(names)}
+    drawn = [
+        column_chart(name, facts[name], one, reported.labels, largest, dates=name in dates)
+        for name, one in features.pictures.items()
+    ]
     return f'<div class="pair">{"".join(drawn)}</div>'
 
 

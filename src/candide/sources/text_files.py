@@ -96,9 +96,10 @@ class DocumentsReader(Reader):
             progress.bytes_current += path.stat().st_size
             encoding = self._encoding or detect_encoding(content)
             if encoding is None:
-                progress.bad_rows.add(
-                    BadRow(str(path), 1, "binary data instead of text", repr(content[:40]), "remove the file")
-                )
+                is_model = path.suffix == ".candide"
+                what, advice = ("a model file", "move the file") if is_model else ("binary data", "remove the file")
+                begin = content[:40].decode("ascii", "replace")
+                progress.bad_rows.add(BadRow(str(path), 1, f"{what} instead of text", begin, advice))
             else:
                 text = content.decode(encoding, errors="replace").removeprefix("\ufeff")
                 yield {"text": replace_surrogates(text), "file": str(path), "label": label}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 from ..data.arrays import read_numbers
+from ..data.column_selection import did_you_mean
 from ..exceptions import MergeError, ParameterError
 from ..families import Family
 from ..kernels.layouts import Array
@@ -85,9 +86,8 @@ class Spec(ABC):
         known = [field.name for field in fields(self)]
         for name in changes:
             if name not in known:
-                raise ParameterError(
-                    f"{self.name} has no parameter {name!r}; it has {', '.join(known)}; pass one of these"
-                )
+                hint = did_you_mean(name, known, "pass one of these")
+                raise ParameterError(f"{self.name} has no parameter {name!r}; it has {', '.join(known)}; {hint}")
         return replace(self, **changes)
 
     def __repr__(self) -> str:

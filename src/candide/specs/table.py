@@ -48,7 +48,7 @@ class TableSpec(Spec):
 
     def _family(self, schema: Schema) -> Family:
         assert isinstance(schema, TableSchema)
-        alpha = None if self.alpha is None else number(self.alpha, "alpha")
+        alpha = None if self.alpha is None else number(self.alpha, "alpha", otherwise=" or None")
         if alpha == 0:
             raise ParameterError(
                 "alpha is 0, but NaiveBayes requires smoothing; pass a positive number, or use CategoricalNB(alpha=0)"

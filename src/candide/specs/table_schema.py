@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.arrays import as_2d_array, is_sparse, new_frame
 from ..data.categories import unseen_categories, warn_if_all_unseen
-from ..data.column_selection import check_columns, select_columns
+from ..data.column_selection import check_columns, did_you_mean, select_columns
 from ..data.column_types import DECLARED, MIXED, ColumnType, is_mixed
 from ..data.columns import Column, Columns, Kind, Records, with_omitted
 from ..data.containers import (
@@ -360,9 +360,11 @@ def _each(group: list[Any], setting: Any) -> dict[Any, ColumnSpec]:
     """The columns of a group, modeled one by one; a setting of no column is checked too."""
     family, options = setting if isinstance(setting, tuple) and len(setting) == 2 else (setting, {})
     if not isinstance(family, str) or family not in COLUMN_FAMILIES or not isinstance(options, Mapping):
+        hint = f"; {did_you_mean(family, COLUMN_FAMILIES, '')}" if isinstance(family, str) else ""
         raise ParameterError(
             f"columns contains {setting!r}; expected one of {', '.join(COLUMN_FAMILIES)}, for a tuple of columns "
             f"{' or '.join(BLOCKS)}, a family of candide.families, or a tuple of a name and a dict of options"
+            f"{hint.rstrip('; ')}"
         )
     check_options(f"column {group[0]!r}" if group else "columns", family, options)
     return dict.fromkeys(group, ColumnSpec(family, tuple(options.items())))

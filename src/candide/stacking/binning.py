@@ -8,6 +8,7 @@ triples merge its codes further (``MergedCodes``). Number columns have coordinat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
@@ -56,6 +57,10 @@ class TableBinning:
     def of(cls, statistics: TableStatistics, which: list[int]) -> TableBinning:
         """Make the binning of the columns ``which`` from their statistics."""
         return cls(tuple(_look(statistics, j) for j in which), _with_nulls(statistics))
+
+    def without_forgotten(self, statistics: TableStatistics) -> TableBinning:
+        """Return the binning without the names of categories that no row has any more; they are then unseen."""
+        return replace(self, columns=tuple(_without_forgotten(column, statistics) for column in self.columns))
 
     @property
     def sizes(self) -> Array:
@@ -108,6 +113,16 @@ def _category_codes(column: Column, binning: ColumnBinning) -> Array:
     place = {label: i for i, label in enumerate(binning.labels.tolist() if binning.labels is not None else [])}
     codes = [place.get(label, binning.size + 1) for label in column.labels.tolist()]
     return np.array([*codes, binning.size], dtype=np.int32)[column.values]
+
+
+def _without_forgotten(binning: ColumnBinning, statistics: TableStatistics) -> ColumnBinning:
+    if binning.labels is None:
+        return binning
+    known = set(statistics.categories.labels[statistics.place(binning.column)].tolist())
+    labels = np.empty(len(binning.labels), dtype=object)
+    # Codes are positions, which have to stay.
+    labels[:] = [label if label in known else f"\ufffd{i}" for i, label in enumerate(binning.labels.tolist())]
+    return replace(binning, labels=labels)
 
 
 def _with_nulls(statistics: TableStatistics) -> Array:

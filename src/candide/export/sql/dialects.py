@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+from ...data.column_selection import did_you_mean
 from ...exceptions import MissingPackage, ParameterError
 from ...kernels.layouts import Array
 from ...sources.duckdb_engine import identifier, literal
@@ -293,4 +294,5 @@ def _refuse_unknown(name: str) -> None:
         ) from error
     if not name or Known.get(name) is None:
         known = sorted({*_WRITTEN, *(each for each in Known.classes if each)})
-        raise ParameterError(f"dialect is {name!r}; expected one of {', '.join(known)}")
+        hint = did_you_mean(name, known, "pass one of these")
+        raise ParameterError(f"dialect is {name!r}; expected one of {', '.join(known)}; {hint}")
