@@ -85,6 +85,7 @@ class Sparse:
     first_row: int = 0
 
     is_sparse: ClassVar[bool] = True  # read by the native module
+    names: ClassVar[None] = None  # sparse columns have none
 
     @classmethod
     def of(cls, matrix: Any) -> Sparse:
