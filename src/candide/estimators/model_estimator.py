@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import fields, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -44,6 +44,18 @@ def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
             ) from error
 
     return wrapped
+
+
+Estimator = TypeVar("Estimator", bound="ModelEstimator")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def with_parameters(cls: type[Estimator]) -> type[Estimator]:
+    """Give an estimator the constructor that its fields declare: each is a parameter, by keyword unless it says not."""
+    made = dataclass(kw_only=True, eq=False, repr=False)(cls)
+    for parameter in fields(made):
+        delattr(made, parameter.name)  # the default, which is no attribute of the class
+    return made
 
 
 class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
