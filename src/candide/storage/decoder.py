@@ -138,8 +138,7 @@ class Decoder:
         key = tree["utf8"], tree["offsets"]
         if key not in self._texts:
             self.spend(_STRING_BYTES * len(offsets) + len(utf8), path)
-            data = utf8.tobytes()
-            self._texts[key] = [data[begin:end].decode("utf-8") for begin, end in pairwise(offsets.tolist())]
+            self._texts[key] = unpacked_strings(utf8, offsets)
         return self._texts[key]
 
     def symmetric(self, tree: Tree, path: str) -> Array:
@@ -178,6 +177,12 @@ class Decoder:
             f"{path} is not a valid sparse table",
         )
         return CompressedRows(indptr, indices, data, (len(indptr) - 1, cast("int", n_columns)))
+
+
+def unpacked_strings(utf8: Array, offsets: Array) -> list[str]:
+    """Return strings, given their bytes and offsets."""
+    data = utf8.tobytes()
+    return [data[begin:end].decode("utf-8") for begin, end in pairwise(offsets.tolist())]
 
 
 def _shown(value: Any) -> str:
