@@ -79,7 +79,7 @@ class Decoder:
             if kind in CLASSES:
                 return self._object(class_named(kind), tree, path)
             require(
-                kind in _DECODERS, (f"{path} has the type {kind!r:.40}, which this version of candide does not support")
+                kind in _DECODERS, f"{path} has the type {kind!r:.40}, which this version of candide does not support"
             )
             return _DECODERS[kind](self, tree, path)
 
@@ -119,7 +119,7 @@ class Decoder:
         require(utf8.dtype == np.uint8 and utf8.ndim == 1, f"the strings of {path} are not bytes")
         require(offsets.dtype == np.int64, f"the offsets of {path} are not 64-bit integers")
         require(
-            are_offsets(offsets, len(utf8)), (f"the offsets of {path} are not increasing from 0 to the number of bytes")
+            are_offsets(offsets, len(utf8)), f"the offsets of {path} are not increasing from 0 to the number of bytes"
         )
         return utf8, offsets
 
