@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,10 +11,9 @@ from ..kernels.layouts import Floats
 from ..specs.discrete import BernoulliSpec
 from .base import BaseNB, feature_count
 from .from_counts import given_model, presences, read_table, ready_model
-from .model_estimator import with_parameters
 
 
-@with_parameters
+@dataclass(kw_only=True, eq=False, repr=False)
 class BernoulliNB(BaseNB):
     """Bernoulli naive Bayes, for binary features; absence of a feature counts too.
 

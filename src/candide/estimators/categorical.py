@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,10 +12,10 @@ from ..priors import Dirichlet
 from ..specs.discrete import CategoricalSpec, priors_by_column
 from .base import BaseNB
 from .from_counts import category_counts, category_shares, given_model, ready_model, table_categories
-from .model_estimator import read_only, with_parameters
+from .model_estimator import read_only
 
 
-@with_parameters
+@dataclass(kw_only=True, eq=False, repr=False)
 class CategoricalNB(BaseNB):
     """Categorical naive Bayes, for columns of categories: strings, booleans, codes or categoricals.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
@@ -11,10 +12,9 @@ from ..kernels.layouts import Floats
 from ..specs.discrete import ComplementSpec
 from .base import BaseNB, feature_count
 from .from_counts import given_model, read_probabilities, ready_model, sums
-from .model_estimator import with_parameters
 
 
-@with_parameters
+@dataclass(kw_only=True, eq=False, repr=False)
 class ComplementNB(BaseNB):
     """Complement naive Bayes, for word counts with imbalanced classes.
 

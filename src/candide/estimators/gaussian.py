@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from ..kernels.layouts import Floats
@@ -9,10 +10,10 @@ from ..specs.gaussian import GaussianSpec
 from ..specs.parameters import number
 from .base import BaseNB
 from .from_counts import given_model, moments, ready_model
-from .model_estimator import read_only, with_parameters
+from .model_estimator import read_only
 
 
-@with_parameters
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianNB(BaseNB):
     """Gaussian naive Bayes, for measurements: each column is normal within each class.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -46,22 +46,11 @@ def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-Estimator = TypeVar("Estimator", bound="ModelEstimator")
-
-
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
-def with_parameters(cls: type[Estimator]) -> type[Estimator]:
-    """Give an estimator the constructor that its fields declare: each is a parameter, by keyword unless it says not."""
-    made = dataclass(kw_only=True, eq=False, repr=False)(cls)
-    for parameter in fields(made):
-        delattr(made, parameter.name)  # the default, which is no attribute of the class
-    return made
-
-
 class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A scikit-learn classifier that holds the constructor parameters and, once fitted, a ``Model`` in ``model_``.
 
-    An error in a method that learns leaves the estimator unchanged.
+    An error in a method that learns leaves the estimator unchanged. Subclasses are dataclasses, whose fields are the
+    parameters of the constructor.
     """
 
     model_: Model

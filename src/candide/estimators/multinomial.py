@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,10 +12,9 @@ from ..kernels.layouts import Array, Floats
 from ..specs.discrete import MultinomialSpec
 from .base import BaseNB, feature_count
 from .from_counts import given_model, read_probabilities, ready_model, sums
-from .model_estimator import with_parameters
 
 
-@with_parameters
+@dataclass(kw_only=True, eq=False, repr=False)
 class MultinomialNB(BaseNB):
     """Multinomial naive Bayes, for word counts and other multinomial features.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,10 +11,10 @@ from ..kernels.layouts import Floats
 from ..specs.discrete import PoissonSpec
 from .base import BaseNB, feature_count
 from .from_counts import given_model, ready_model, sums
-from .model_estimator import read_only, with_parameters
+from .model_estimator import read_only
 
 
-@with_parameters
+@dataclass(kw_only=True, eq=False, repr=False)
 class PoissonNB(BaseNB):
     """Poisson naive Bayes, for independent counts of events: each column is Poisson within each class.
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from ..model.table import Table
 from ..specs.table import TableSpec
 from .base import BaseNB
-from .model_estimator import with_parameters
 
 
-@with_parameters
+@dataclass(kw_only=True, eq=False, repr=False)
 class NaiveBayes(BaseNB):
     """Classifier for tables of numbers, categories, counts, dates and text, with missing values.
 

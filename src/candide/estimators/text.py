@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 from ..exceptions import ParameterError
@@ -16,10 +16,9 @@ from ..specs.parameters import whole_number
 from ..specs.text import TextSpec, token_counts
 from ..statistics.texts import Dropped
 from .base import BaseNB
-from .model_estimator import with_parameters
 
 
-@with_parameters
+@dataclass(kw_only=True, eq=False, repr=False)
 class TextNB(BaseNB):
     """Classifier for texts, such as messages, reviews, tickets or news.
 
