@@ -40,8 +40,8 @@ ESTIMATORS = [one for one in OBJECTS.values() if inspect.isclass(one) and hasatt
 
 
 def public_methods(cls: type) -> Iterator[tuple[type, str]]:
-    """Yield public methods and properties, with the class of candide that defines them."""
-    for name in dir(cls):
+    """Yield public methods and properties, with the class of candide that defines them; parameters are no methods."""
+    for name in set(dir(cls)) - set(getattr(cls, "__dataclass_fields__", ())):
         owner = next(base for base in cls.__mro__ if name in vars(base) or base is object)
         if not name.startswith("_") and owner.__module__.startswith("candide."):
             yield owner, name

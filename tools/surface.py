@@ -25,8 +25,9 @@ _SKLEARN = (
 
 
 def public(cls: type) -> set[str]:
-    """Return the public names of a class: methods, properties and other attributes."""
-    return {name for name in dir(cls) if not name.startswith("_")}
+    """Return the public names of a class: methods, properties and other attributes, without parameters."""
+    parameters = getattr(cls, "__dataclass_fields__", {})
+    return {name for name in dir(cls) if not name.startswith("_") and name not in parameters}
 
 
 def scikit_learn_names(cls: type) -> set[str]:

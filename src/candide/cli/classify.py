@@ -25,7 +25,7 @@ def classify(
         typer.Argument(
             metavar="[TEXT]...",
             show_default=False,
-            help=("Texts to classify; omit them or pass - to read lines from standard input."),
+            help="Texts to classify; omit them or pass - to read lines from standard input.",
         ),
     ] = None,
     abstain: Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,145 +18,53 @@ from .session import Session
 if TYPE_CHECKING:
     from ..model.source import Source
 
-_COMMON = "For all commands"
-_READING = "Reading"
+_common = partial(typer.Option, rich_help_panel="For all commands")
+_reading = partial(typer.Option, rich_help_panel="Reading")
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.", rich_help_panel=_COMMON)]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON to standard output.", rich_help_panel=_COMMON)
-]
-Threads = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Number of threads; by default one per core.", rich_help_panel=_COMMON),
-]
-
-Sources = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="SOURCE...",
-        show_default=False,
-        help="Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…) or - for standard "
-        "input; except for predict, also spark:TABLE, spark:FILES and dask:FILES.",
-    ),
-]
+Quiet = Annotated[bool, _common("--quiet", "-q", help="Print only results and errors.")]
+Json = Annotated[bool, _common("--json", help="Print the result as JSON to standard output.")]
+Threads = Annotated[int | None, _common(min=1, metavar="N", help="Number of threads; by default one per core.")]
+_SOURCES = (
+    "Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…) or - for standard input; "
+    "except for predict, also spark:TABLE, spark:FILES and dask:FILES."
+)
+Sources = Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False, help=_SOURCES)]
 # readable=False: whether a file can be read is found out when it is opened, with our message and exit code.
 Model = Annotated[
     Path,
     typer.Argument(metavar="MODEL", show_default=False, readable=False, help="A model file, or - for standard input."),
 ]
 _WRITE = "The file to write; an existing one is replaced."
-Output = Annotated[Path | None, typer.Option("--output", "-o", show_default=False, readable=False, help=_WRITE)]
-ModelOutput = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        show_default=False,
-        readable=False,
-        help=f"{_WRITE} By default the source with the ending .candide, or model.candide.",
-    ),
-]
-ChangedOutput = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", show_default=False, readable=False, help=f"{_WRITE} By default MODEL itself."),
-]
-
-Label = Annotated[
-    str | None,
-    typer.Option(show_default=False, help="The label column; detected by default.", rich_help_panel=_READING),
-]
-Text = Annotated[
-    str | None,
-    typer.Option(show_default=False, help="The text column; detected by default.", rich_help_panel=_READING),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        show_default=False,
-        help="The columns to train on, optionally with their families: 'age,job=categorical'.",
-        rich_help_panel=_READING,
-    ),
-]
-Types = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--type",
-        metavar="NAME=TYPE",
-        show_default=False,
-        help=(
-            "The type of a column or of the label: number, category, boolean, date, text or str (a category or a "
-            "text). By default it is detected from the first rows. May be given several times."
-        ),
-        rich_help_panel=_READING,
-    ),
-]
-Weight = Annotated[
-    str | None,
-    typer.Option(show_default=False, help="The column with the weight of each row.", rich_help_panel=_READING),
-]
-Sql = Annotated[
-    str | None,
-    typer.Option(
-        show_default=False,
-        help=(
-            'A query to use as the source, or to run on a database given as the source, such as "SELECT text, label '
-            "FROM 'mail/*.parquet'\"."
-        ),
-        rich_help_panel=_READING,
-    ),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        show_default=False,
-        help="The format of the source, if it cannot be detected from its name.",
-        rich_help_panel=_READING,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        show_default=False, help="The text encoding if it is not UTF-8, such as cp1252.", rich_help_panel=_READING
-    ),
-]
-LockTimeout = Annotated[
-    float,
-    typer.Option(
-        min=0.0,
-        metavar="SECONDS",
-        help="How long to wait for another process that is changing the same model file.",
-        rich_help_panel="Writing",
-    ),
-]
-OnBadRow = Annotated[
-    str,
-    typer.Option(
-        metavar="ACTION",
-        help="What to do with rows that cannot be read: error, skip, or 'collect FILE' to write them to a file.",
-        rich_help_panel=_READING,
-    ),
-]
-
-
-Absent = Annotated[
-    str | None,
-    typer.Option(
-        metavar="error|missing",
-        show_default=False,
-        help="Whether columns of the model may be absent from the source; by default as set in training.",
-        rich_help_panel=_READING,
-    ),
-]
-
-
-Extensions = Annotated[
-    bool,
-    typer.Option(
-        "--extensions",
-        help="Let DuckDB download and load extensions that --sql needs.",
-        rich_help_panel=_READING,
-    ),
-]
+_output = partial(typer.Option, "--output", "-o", readable=False)
+Output = Annotated[Path | None, _output(help=_WRITE)]
+_MODEL = "By default the source with the ending .candide, or model.candide."
+ModelOutput = Annotated[Path | None, _output(help=f"{_WRITE} {_MODEL}")]
+ChangedOutput = Annotated[Path | None, _output(help=f"{_WRITE} By default MODEL itself.")]
+Label = Annotated[str | None, _reading(help="The label column; detected by default.")]
+Text = Annotated[str | None, _reading(help="The text column; detected by default.")]
+_COLUMNS = "The columns to train on, optionally with their families: 'age,job=categorical'."
+Columns = Annotated[str | None, _reading(help=_COLUMNS)]
+_TYPES = (
+    "The type of a column or of the label: number, category, boolean, date, text or str (a category or a text). By "
+    "default it is detected from the first rows. May be given several times."
+)
+Types = Annotated[list[str] | None, _reading("--type", metavar="NAME=TYPE", show_default=False, help=_TYPES)]
+Weight = Annotated[str | None, _reading(help="The column with the weight of each row.")]
+_SQL = (
+    'A query to use as the source, or to run on a database given as the source, such as "SELECT text, label FROM '
+    "'mail/*.parquet'\"."
+)
+Sql = Annotated[str | None, _reading(help=_SQL)]
+Format = Annotated[str | None, _reading(help="The format of the source, if it cannot be detected from its name.")]
+Encoding = Annotated[str | None, _reading(help="The text encoding if it is not UTF-8, such as cp1252.")]
+_TIMEOUT = "How long to wait for another process that is changing the same model file."
+LockTimeout = Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help=_TIMEOUT, rich_help_panel="Writing")]
+_BAD_ROW = "What to do with rows that cannot be read: error, skip, or 'collect FILE' to write them to a file."
+OnBadRow = Annotated[str, _reading(metavar="ACTION", help=_BAD_ROW)]
+_ABSENT = "Whether columns of the model may be absent from the source; by default as set in training."
+Absent = Annotated[str | None, _reading(metavar="error|missing", help=_ABSENT)]
+_EXTENSIONS = "Let DuckDB download and load extensions that --sql needs."
+Extensions = Annotated[bool, _reading("--extensions", help=_EXTENSIONS)]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -41,20 +40,18 @@ class Records:
         model = self.model
         if self._names is None:
             return self._unnamed([self._read_cells(line) for line in lines])
-        rows = [self._read(line) for line in lines]
-        if self._omits:
-            omitted = {name: np.array([name not in row for row in rows], dtype=bool) for name in self._names}
-            together = OmittingRecords(self._table(self._names, rows), omitted)
-            self._unseen.note(together)
-            return np.asarray(model.predict_proba(together))
-        # No cell at all says nothing: what is left is the class prior.
-        out = np.tile(np.asarray(model.classifier.class_prior, dtype=np.float64), (len(rows), 1))
-        for names, places in self._by_columns(rows):
-            if names:
-                table = self._table(names, [rows[place] for place in places])
-                self._unseen.note(table)
-                out[places] = model.predict_proba(table)
-        return out
+        table = self._given([self._read(line) for line in lines], self._names)
+        self._unseen.note(table)
+        return np.asarray(model.predict_proba(table))
+
+    def _given(self, rows: list[dict[str, Any]], names: list[str]) -> Any:
+        """Rows of a model with names. To a model that cannot omit columns, these cells are missing."""
+        import numpy as np
+
+        table = self._table(names, rows)
+        if not self._omits:
+            return table
+        return OmittingRecords(table, {name: np.array([name not in row for row in rows], dtype=bool) for name in names})
 
     def _unnamed(self, rows: list[dict[str, Any] | list[Any]]) -> Floats:
         """Of rows of a model without names: lists of all cells, or objects."""
@@ -79,7 +76,8 @@ class Records:
         if self._names is None and isinstance(cells := self._read_cells(line), list):
             return [cells]
         row = self._read(line)
-        (names, _), *_ = self._by_columns([row])
+        # To models that cannot omit columns, a missing cell and one that is not given are the same.
+        names = list(row) if self._names is None else [name for name in self._names if name in row or not self._omits]
         if not names:
             raise InputError(
                 "the row has no columns, so there is nothing to explain: the prediction is the class prior"
@@ -90,10 +88,7 @@ class Records:
 
     def _read_cells(self, line: str) -> dict[str, Any] | list[Any]:
         """A row for a model that knows no names of columns."""
-        try:
-            row = json.loads(line)
-        except ValueError:
-            row = None
+        row = _parsed(line)
         n_columns = self.model.schema.n_features
         such_as = f"a list of {n_columns} cells, such as [{', '.join(map(str, range(1, min(n_columns, 3) + 1)))}"
         such_as += ", …]" if n_columns > 3 else "]"
@@ -112,10 +107,7 @@ class Records:
         return row
 
     def _read(self, line: str) -> dict[str, Any]:
-        try:
-            row = json.loads(line)
-        except ValueError:
-            row = None
+        row = _parsed(line)
         if not isinstance(row, dict):
             raise InputError(
                 f"{line!r:.60} is not a row: this model was trained on a table; expected a JSON object such as "
@@ -131,22 +123,16 @@ class Records:
                 )
         return row
 
-    def _by_columns(self, rows: list[dict[str, Any]]) -> Iterator[tuple[list[str], list[int]]]:
-        """Columns, and the rows that give these; all of them in the order of training."""
-        if self._names is None:
-            yield list(rows[0]), [0]
-            return
-        if not self._omits:
-            # To other models a missing cell and one that is not given are the same.
-            yield self._names, list(range(len(rows)))
-            return
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for place, row in enumerate(rows):
-            groups.setdefault(tuple(name for name in self._names if name in row), []).append(place)
-        yield from ((list(names), places) for names, places in groups.items())
-
     def _table(self, names: list[str], rows: list[dict[str, Any]]) -> dict[str, Any]:
         return {name: _as_learned(self.model, name, [row.get(name) for row in rows]) for name in names}
+
+
+def _parsed(line: str) -> Any:
+    """Return what a line of JSON holds, None if it is none."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
 
 
 class UnseenNotes:

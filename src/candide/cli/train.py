@@ -60,7 +60,7 @@ def train(
     with_rows: Annotated[
         bool,
         typer.Option(
-            "--with-rows", help=("Keep training rows in the model file, so that updates can refit the weights.")
+            "--with-rows", help="Keep training rows in the model file, so that updates can refit the weights."
         ),
     ] = False,
     checkpoint: Annotated[

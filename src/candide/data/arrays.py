@@ -284,7 +284,7 @@ def _sparse_numbers(X: Any) -> Sparse:
 def check_not_empty(data: Rows) -> Rows:
     """Return ``data`` if it has at least one row and one column; raise otherwise."""
     shape = (data.n_rows, data.n_columns)
-    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
-        if not size:
-            raise InputError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required; pass rows")
+    if 0 in shape:
+        what = "feature(s)" if data.n_rows else "sample(s)"
+        raise InputError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required; pass rows")
     return data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from .base import BaseNB, feature_count
 from .from_counts import given_model, presences, read_table, ready_model
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BernoulliNB(BaseNB):
     """Bernoulli naive Bayes, for binary features; absence of a feature counts too.
 
@@ -52,36 +54,19 @@ class BernoulliNB(BaseNB):
     _poor_score: ClassVar[bool] = True
     feature_count_ = feature_count
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = None,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
-        parameter_prior: Any = None,
-        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        compute_loo: bool | None = None,
-        subsample: Literal["auto"] | int = "auto",
-        unlabeled: Literal["drop", "error"] = "drop",
-        n_threads: int | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.class_weight = class_weight
-        self.estimate = estimate
-        self.parameter_prior = parameter_prior
-        self.calibrate = calibrate
-        self.compute_loo = compute_loo
-        self.subsample = subsample
-        self.unlabeled = unlabeled
-        self.n_threads = n_threads
+    alpha: Any = None
+    force_alpha: bool = True
+    binarize: float | None = 0.0
+    fit_prior: bool = True
+    class_prior: Any = None
+    class_weight: Any = None
+    estimate: Literal["mean", "map", "mle", "predictive"] | None = None
+    parameter_prior: Any = None
+    calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None
+    compute_loo: bool | None = None
+    subsample: Literal["auto"] | int = "auto"
+    unlabeled: Literal["drop", "error"] = "drop"
+    n_threads: int | None = None
 
     @classmethod
     def from_parameters(

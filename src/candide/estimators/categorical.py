@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from .from_counts import category_counts, category_shares, given_model, ready_mo
 from .model_estimator import read_only
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CategoricalNB(BaseNB):
     """Categorical naive Bayes, for columns of categories: strings, booleans, codes or categoricals.
 
@@ -64,40 +66,21 @@ class CategoricalNB(BaseNB):
     _positive_only: ClassVar[bool] = True
     _input_tags: ClassVar[dict[str, bool]] = {"categorical": True, "string": True, "sparse": False}
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = None,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
-        categories: Literal["range", "seen"] = "range",
-        unseen: Literal["ignore", "smooth", "error"] = "ignore",
-        class_weight: Any = None,
-        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
-        parameter_prior: Any = None,
-        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        compute_loo: bool | None = None,
-        subsample: Literal["auto"] | int = "auto",
-        unlabeled: Literal["drop", "error"] = "drop",
-        n_threads: int | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
-        self.categories = categories
-        self.unseen = unseen
-        self.class_weight = class_weight
-        self.estimate = estimate
-        self.parameter_prior = parameter_prior
-        self.calibrate = calibrate
-        self.compute_loo = compute_loo
-        self.subsample = subsample
-        self.unlabeled = unlabeled
-        self.n_threads = n_threads
+    alpha: Any = None
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    min_categories: Any = None
+    categories: Literal["range", "seen"] = "range"
+    unseen: Literal["ignore", "smooth", "error"] = "ignore"
+    class_weight: Any = None
+    estimate: Literal["mean", "map", "mle", "predictive"] | None = None
+    parameter_prior: Any = None
+    calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None
+    compute_loo: bool | None = None
+    subsample: Literal["auto"] | int = "auto"
+    unlabeled: Literal["drop", "error"] = "drop"
+    n_threads: int | None = None
 
     @classmethod
     def from_parameters(

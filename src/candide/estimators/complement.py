@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from .base import BaseNB, feature_count
 from .from_counts import given_model, read_probabilities, ready_model, sums
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ComplementNB(BaseNB):
     """Complement naive Bayes, for word counts with imbalanced classes.
 
@@ -53,36 +55,19 @@ class ComplementNB(BaseNB):
     feature_count_ = feature_count
     _positive_only: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = None,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        norm: bool = False,
-        class_weight: Any = None,
-        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
-        parameter_prior: Any = None,
-        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        compute_loo: bool | None = None,
-        subsample: Literal["auto"] | int = "auto",
-        unlabeled: Literal["drop", "error"] = "drop",
-        n_threads: int | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.norm = norm
-        self.class_weight = class_weight
-        self.estimate = estimate
-        self.parameter_prior = parameter_prior
-        self.calibrate = calibrate
-        self.compute_loo = compute_loo
-        self.subsample = subsample
-        self.unlabeled = unlabeled
-        self.n_threads = n_threads
+    alpha: Any = None
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    norm: bool = False
+    class_weight: Any = None
+    estimate: Literal["mean", "map", "mle", "predictive"] | None = None
+    parameter_prior: Any = None
+    calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None
+    compute_loo: bool | None = None
+    subsample: Literal["auto"] | int = "auto"
+    unlabeled: Literal["drop", "error"] = "drop"
+    n_threads: int | None = None
 
     @classmethod
     def from_parameters(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from ..kernels.layouts import Floats
@@ -12,6 +13,7 @@ from .from_counts import given_model, moments, ready_model
 from .model_estimator import read_only
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianNB(BaseNB):
     """Gaussian naive Bayes, for measurements: each column is normal within each class.
 
@@ -84,34 +86,18 @@ class GaussianNB(BaseNB):
 
     _spec_type = GaussianSpec
 
-    def __init__(
-        self,
-        *,
-        priors: Any = None,
-        var_smoothing: float | None = None,
-        ddof: float = 0,
-        variance: Literal["class", "shared"] = "class",
-        class_weight: Any = None,
-        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
-        parameter_prior: Any = None,
-        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        compute_loo: bool | None = None,
-        subsample: Literal["auto"] | int = "auto",
-        unlabeled: Literal["drop", "error"] = "drop",
-        n_threads: int | None = None,
-    ) -> None:
-        self.priors = priors
-        self.var_smoothing = var_smoothing
-        self.ddof = ddof
-        self.variance = variance
-        self.class_weight = class_weight
-        self.estimate = estimate
-        self.parameter_prior = parameter_prior
-        self.calibrate = calibrate
-        self.compute_loo = compute_loo
-        self.subsample = subsample
-        self.unlabeled = unlabeled
-        self.n_threads = n_threads
+    priors: Any = None
+    var_smoothing: float | None = None
+    ddof: float = 0
+    variance: Literal["class", "shared"] = "class"
+    class_weight: Any = None
+    estimate: Literal["mean", "map", "mle", "predictive"] | None = None
+    parameter_prior: Any = None
+    calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None
+    compute_loo: bool | None = None
+    subsample: Literal["auto"] | int = "auto"
+    unlabeled: Literal["drop", "error"] = "drop"
+    n_threads: int | None = None
 
     @classmethod
     def from_parameters(

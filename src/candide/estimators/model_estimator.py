@@ -49,7 +49,8 @@ def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
 class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A scikit-learn classifier that holds the constructor parameters and, once fitted, a ``Model`` in ``model_``.
 
-    If a fitting method raises an error, the estimator is unchanged.
+    If a fitting method raises an error, the estimator is unchanged. Subclasses are dataclasses, whose fields are the
+    parameters of the constructor.
     """
 
     model_: Model
@@ -353,11 +354,14 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _check_names(self, X: Any, *, reset: bool = False) -> None:
         """Check the names of columns by scikit-learn's rules. Arrays have none, and the check is slow."""
-        if not self._checks_names or is_elsewhere(X):
+        if not self._checks_names:
             return
-        named = not reset and self.model_.schema.feature_names is not None
-        frame = None if isinstance(X, (np.ndarray, list, tuple)) else as_frame(X)
-        if (frame is not None and frame.columns) or (named and isinstance(X, np.ndarray)):
+        if isinstance(X, np.ndarray):
+            compared = not reset and self.model_.schema.feature_names is not None
+        else:
+            frame = None if is_elsewhere(X) else as_frame(X)
+            compared = frame is not None and len(frame.columns) > 0
+        if compared:
             validate_data(BaseEstimator() if reset else self, X, reset=reset, skip_check_array=True)
 
     def _check_alpha(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from .from_counts import given_model, ready_model, sums
 from .model_estimator import read_only
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PoissonNB(BaseNB):
     """Poisson naive Bayes, for independent counts of events: each column is Poisson within each class.
 
@@ -56,34 +58,18 @@ class PoissonNB(BaseNB):
     feature_count_ = feature_count
     _positive_only: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = None,
-        beta: float | None = None,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        estimate: Literal["mean", "map", "mle", "predictive"] | None = None,
-        parameter_prior: Any = None,
-        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        compute_loo: bool | None = None,
-        subsample: Literal["auto"] | int = "auto",
-        unlabeled: Literal["drop", "error"] = "drop",
-        n_threads: int | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.class_weight = class_weight
-        self.estimate = estimate
-        self.parameter_prior = parameter_prior
-        self.calibrate = calibrate
-        self.compute_loo = compute_loo
-        self.subsample = subsample
-        self.unlabeled = unlabeled
-        self.n_threads = n_threads
+    alpha: Any = None
+    beta: float | None = None
+    fit_prior: bool = True
+    class_prior: Any = None
+    class_weight: Any = None
+    estimate: Literal["mean", "map", "mle", "predictive"] | None = None
+    parameter_prior: Any = None
+    calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None
+    compute_loo: bool | None = None
+    subsample: Literal["auto"] | int = "auto"
+    unlabeled: Literal["drop", "error"] = "drop"
+    n_threads: int | None = None
 
     @classmethod
     def from_parameters(

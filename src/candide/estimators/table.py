@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from ..model.table import Table
@@ -10,6 +11,7 @@ from ..specs.table import TableSpec
 from .base import BaseNB
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NaiveBayes(BaseNB):
     """Classifier for tables of numbers, categories, counts, dates and text, with missing values.
 
@@ -102,44 +104,23 @@ class NaiveBayes(BaseNB):
     _checks_names: ClassVar[bool] = False
     _input_tags: ClassVar[dict[str, bool]] = {"categorical": True, "string": True}
 
-    def __init__(
-        self,
-        columns: Any = "auto",
-        *,
-        schema: Mapping[Any, Literal["number", "category", "boolean", "date", "text", "str"]] | None = None,
-        alpha: float | None = None,
-        stacking: Literal["auto"] | None = "auto",
-        calibrate: Literal["auto", "temperature", "platt", "beta", "isotonic"] | None = "auto",
-        order: Literal["auto", 0, 1, 2] = "auto",
-        refine: Literal["auto"] | bool = "auto",
-        missing: Literal["auto", "ignore", "category", "error"] = "auto",
-        unseen: Literal["ignore", "smooth"] = "ignore",
-        absent: Literal["error", "missing"] = "error",
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        compute_loo: bool | None = None,
-        subsample: Literal["auto"] | int = "auto",
-        unlabeled: Literal["drop", "error"] = "drop",
-        n_threads: int | None = None,
-    ) -> None:
-        self.columns = columns
-        self.schema = schema
-        self.alpha = alpha
-        self.stacking = stacking
-        self.calibrate = calibrate
-        self.order = order
-        self.refine = refine
-        self.missing = missing
-        self.unseen = unseen
-        self.absent = absent
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.class_weight = class_weight
-        self.compute_loo = compute_loo
-        self.subsample = subsample
-        self.unlabeled = unlabeled
-        self.n_threads = n_threads
+    columns: Any = field(default="auto", kw_only=False)
+    schema: Mapping[Any, Literal["number", "category", "boolean", "date", "text", "str"]] | None = None
+    alpha: float | None = None
+    stacking: Literal["auto"] | None = "auto"
+    calibrate: Literal["auto", "temperature", "platt", "beta", "isotonic"] | None = "auto"
+    order: Literal["auto", 0, 1, 2] = "auto"
+    refine: Literal["auto"] | bool = "auto"
+    missing: Literal["auto", "ignore", "category", "error"] = "auto"
+    unseen: Literal["ignore", "smooth"] = "ignore"
+    absent: Literal["error", "missing"] = "error"
+    fit_prior: bool = True
+    class_prior: Any = None
+    class_weight: Any = None
+    compute_loo: bool | None = None
+    subsample: Literal["auto"] | int = "auto"
+    unlabeled: Literal["drop", "error"] = "drop"
+    n_threads: int | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the model to a table ``X`` with labels ``y``. An earlier fit is discarded.

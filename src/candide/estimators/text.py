@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 from ..exceptions import ParameterError
@@ -18,6 +18,7 @@ from ..statistics.texts import Dropped
 from .base import BaseNB
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TextNB(BaseNB):
     """Classifier for texts, such as messages, reviews, tickets or news.
 
@@ -101,62 +102,32 @@ class TextNB(BaseNB):
     _checks_names: ClassVar[bool] = False
     _input_tags: ClassVar[dict[str, bool]] = {"two_d_array": False, "sparse": False, "string": True}
 
-    def __init__(
-        self,
-        family: Literal["auto", "multinomial", "bernoulli", "complement", "polya"] = "auto",
-        *,
-        alpha: Any = 1.0,
-        ngrams: Any = 1,
-        analyzer: Literal["word", "char", "char_wb", "place"] = "word",
-        weighting: Literal["count", "binary", "log", "tfidf"] = "count",
-        lowercase: bool = True,
-        strip_accents: Literal["unicode", "ascii"] | None = None,
-        min_length: int = 2,
-        stop_words: Any = None,
-        fold_numbers: bool = False,
-        pattern: str | None = None,
-        tokenizer: Any = None,
-        vocabulary: Any = None,
-        min_df: int = 1,
-        max_features: int | None = None,
-        buckets: int | Literal["auto"] | None = "auto",
-        feature_sets: Any = None,
-        refine: bool = False,
-        unlabeled: Literal["drop", "error", "em", "sfe"] = "drop",
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        class_weight: Any = None,
-        calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None,
-        compute_loo: bool | None = None,
-        subsample: Literal["auto"] | int = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        self.family = family
-        self.alpha = alpha
-        self.ngrams = ngrams
-        self.analyzer = analyzer
-        self.weighting = weighting
-        self.lowercase = lowercase
-        self.strip_accents = strip_accents
-        self.min_length = min_length
-        self.stop_words = stop_words
-        self.fold_numbers = fold_numbers
-        self.pattern = pattern
-        self.tokenizer = tokenizer
-        self.vocabulary = vocabulary
-        self.min_df = min_df
-        self.max_features = max_features
-        self.buckets = buckets
-        self.feature_sets = feature_sets
-        self.refine = refine
-        self.unlabeled = unlabeled
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.compute_loo = compute_loo
-        self.subsample = subsample
-        self.n_threads = n_threads
+    family: Literal["auto", "multinomial", "bernoulli", "complement", "polya"] = field(default="auto", kw_only=False)
+    alpha: Any = 1.0
+    ngrams: Any = 1
+    analyzer: Literal["word", "char", "char_wb", "place"] = "word"
+    weighting: Literal["count", "binary", "log", "tfidf"] = "count"
+    lowercase: bool = True
+    strip_accents: Literal["unicode", "ascii"] | None = None
+    min_length: int = 2
+    stop_words: Any = None
+    fold_numbers: bool = False
+    pattern: str | None = None
+    tokenizer: Any = None
+    vocabulary: Any = None
+    min_df: int = 1
+    max_features: int | None = None
+    buckets: int | Literal["auto"] | None = "auto"
+    feature_sets: Any = None
+    refine: bool = False
+    unlabeled: Literal["drop", "error", "em", "sfe"] = "drop"
+    fit_prior: bool = True
+    class_prior: Any = None
+    class_weight: Any = None
+    calibrate: Literal["temperature", "platt", "beta", "isotonic"] | None = None
+    compute_loo: bool | None = None
+    subsample: Literal["auto"] | int = "auto"
+    n_threads: int | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the model to texts ``X`` with labels ``y``. An earlier fit is discarded.

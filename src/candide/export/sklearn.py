@@ -29,7 +29,7 @@ def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
         )
     if model.bound_spec.calibrate is not None:
         raise _no_place(
-            kind, f"calibrate={model.bound_spec.calibrate!r}", (f"train it without calibration, or {_ELSEWHERE}")
+            kind, f"calibrate={model.bound_spec.calibrate!r}", f"train it without calibration, or {_ELSEWHERE}"
         )
     if model.likelihood.is_limit:
         raise _no_place(
@@ -131,9 +131,7 @@ def _counted(estimator: Any, model: Classifier, log_probability: Floats) -> Any:
 
 
 def _no_missing_values(kind: str) -> ParameterError:
-    return _no_place(
-        kind, "missing cells, which some training rows had", (f"impute them and fit again, or {_ELSEWHERE}")
-    )
+    return _no_place(kind, "missing cells, which some training rows had", f"impute them and fit again, or {_ELSEWHERE}")
 
 
 def _alpha(pseudo: float | Floats, kind: str) -> float | Floats:

@@ -25,7 +25,7 @@ from .linear import (
     sparse_parts,
 )
 
-_NO_DENSITY = "complement scores compare a row with the other classesand are not a density of the row"
+_NO_DENSITY = "complement scores compare a row with the other classes and are not a density of the row"
 
 
 @dataclass(frozen=True)

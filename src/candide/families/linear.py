@@ -55,7 +55,7 @@ class LinearTerm(Term):
         return kernels.own_linear_scores(data, classes, self.table, self.base, self.threshold)
 
     def _own_factored(self, data: Data, classes: Positions) -> Floats:
-        cells = data if isinstance(data, Sparse) else Sparse.of(csr_from(data))
+        cells = data.compressed()
         row = np.repeat(np.arange(cells.n_rows), np.diff(cells.indptr))
         own, missing = classes[row], np.isnan(cells.values)
         assert isinstance(self.table, FactoredTable)
@@ -124,13 +124,6 @@ def _factored_rows(table: FactoredTable, columns: Array, classes: Positions) -> 
     """Cells of some columns under some classes, ``(columns, classes)``."""
     stored = np.asarray(table.stored[columns].toarray()[:, classes])
     return np.asarray(table.shared[columns][:, None] + table.slope[classes] + stored)
-
-
-def csr_from(data: Data) -> Any:
-    """The cells that are not 0, missing ones among them."""
-    from scipy.sparse import csr_array
-
-    return csr_array(data.floats())
 
 
 def _times(table: FactoredTable, factor: float) -> FactoredTable:
@@ -317,7 +310,7 @@ def scores_and_log_sums(
 
 def _own_log_sums(batch: Batch, total: Any, pseudo: float | Floats) -> LogSums:
     """Gather the counts of each cell's own class, for very many classes."""
-    cells = batch.data if isinstance(batch.data, Sparse) else Sparse.of(csr_from(batch.data))
+    cells = batch.data.compressed()
     row = np.repeat(np.arange(cells.n_rows), np.diff(cells.indptr))
     x = np.nan_to_num(np.asarray(cells.values, dtype=np.float64), nan=0.0)
     own = batch.classes[row]

@@ -67,6 +67,12 @@ class Dense:
             return Dense(tuple(column[rows] for column in self.values), len(rows), self.n_columns)
         return Dense(self.values[rows], len(rows), self.n_columns)
 
+    def compressed(self) -> Sparse:
+        """The same rows, of which only the cells that are not 0 are stored, missing ones among them."""
+        from scipy.sparse import csr_array
+
+        return Sparse.of(csr_array(self.floats()))
+
     def floats(self) -> Floats:
         """The cells as one array of doubles."""
         if isinstance(self.values, tuple):
@@ -85,6 +91,7 @@ class Sparse:
     first_row: int = 0
 
     is_sparse: ClassVar[bool] = True  # read by the native module
+    names: ClassVar[None] = None  # sparse columns have none
 
     @classmethod
     def of(cls, matrix: Any) -> Sparse:
@@ -116,6 +123,9 @@ class Sparse:
     def take(self, rows: Array) -> Sparse:
         """A copy of some rows."""
         return Sparse.of(self.matrix()[rows])
+
+    def compressed(self) -> Sparse:
+        return self
 
     def matrix(self) -> Any:
         """The same rows as scipy's type."""

@@ -66,10 +66,9 @@ class ScoringKernels:
 
     def factored_scores(self, data: Data, table: FactoredTable, base: Floats, threshold: float | None) -> Floats:
         """Return linear scores by a factored table."""
-        rows = data if isinstance(data, Sparse) else Sparse.of(_as_sparse(data))
         scores = np.empty((data.n_rows, len(base)))
         with sparse_errors:
-            found = _core.factored_row_scores(rows, table, base, threshold, self.n_threads, scores)
+            found = _core.factored_row_scores(data.compressed(), table, base, threshold, self.n_threads, scores)
         refuse(data, CellFlags(*found), counts=threshold is None)
         return scores
 
@@ -119,12 +118,6 @@ class ScoringKernels:
         """Return the first class with the largest score, and the number of rows without a finite maximum."""
         out = np.empty(len(scores), dtype=np.int64)
         return out, int(_core.best(scores, self.n_threads, out))
-
-
-def _as_sparse(data: Dense) -> Any:
-    from scipy.sparse import csr_array
-
-    return csr_array(data.floats())
 
 
 def dense_values(data: Data) -> Array | tuple[Array, ...]:

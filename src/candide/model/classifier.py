@@ -49,9 +49,9 @@ class Classifier:
         choices: Family | None = None,
     ) -> None:
         # An impossible prior is an error now, not at predict.
-        bound_spec.prior.probability(state.classes, state.rows)
+        bound_spec.prior.check(state.classes, state.rows)
         if bound_spec.target is not None:
-            ClassPrior(bound_spec.target).check(state.classes)
+            ClassPrior(bound_spec.target).check(state.classes, state.rows)
         self.bound_spec = bound_spec
         self.state = state
         self._earlier_fitted = fitted

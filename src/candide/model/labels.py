@@ -52,13 +52,12 @@ class LabelFilter:
     """
 
     def __init__(self, spec: Spec, *, learning: bool = True) -> None:
-        self.spec = spec
+        self.choice = spec.unlabeled_choice()
         self.learning = learning
         self.n_unlabeled = 0
 
     def drop(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
         """Return the rows that have a label, and the same rows of weights and groups."""
-        choice = self.spec.unlabeled_choice()
         missing = np.zeros(0, dtype=bool) if y is None else is_unlabeled(y)
         n_missing = int(np.count_nonzero(missing))
         if not n_missing:
@@ -69,7 +68,7 @@ class LabelFilter:
                 f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has "
                 f"{len(missing)}; pass one label per row"
             )
-        if n_missing == len(missing) and choice != "error":
+        if n_missing == len(missing) and self.choice != "error":
             raise NoLabels(n_missing)
         self.add(n_missing, first=int(np.argmax(missing)))
         rows = np.flatnonzero(~missing)
@@ -79,16 +78,15 @@ class LabelFilter:
 
     def add(self, n_rows: int, first: int | None = None) -> None:
         """Count rows without a label, or refuse them."""
-        choice = self.spec.unlabeled_choice()
         where = "" if first is None else f" (first at row {first})"
-        if choice == "error":
+        if self.choice == "error":
             raise InputError(
                 f"Input y contains NaN or None: {n_rows} rows have no label{where}, and unlabeled='error' does not "
                 "allow that; drop the rows without a label, or pass unlabeled='drop'"
             )
-        if self.learning and choice != "drop":
+        if self.learning and self.choice != "drop":
             raise InputError(
-                f"{n_rows} texts have no label{where}, but unlabeled={choice!r} uses unlabeled texts only in fit, "
+                f"{n_rows} texts have no label{where}, but unlabeled={self.choice!r} uses unlabeled texts only in fit, "
                 "with all texts in memory; pass lists to fit, or pass unlabeled='drop'"
             )
         self.n_unlabeled += n_rows

@@ -422,7 +422,7 @@ def _calibrated(parts: LinearScores, calibration: Any, method: str) -> LinearSco
     if not isinstance(calibration, Scaling):
         raise not_linear(
             f"calibrate={method!r} transforms its scores nonlinearly",
-            ("choose calibrate='temperature', 'platt' or None"),
+            "choose calibrate='temperature', 'platt' or None",
         )
     if calibration.growth or calibration.bend:
         how = (

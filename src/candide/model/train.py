@@ -35,6 +35,7 @@ from .state import State
 _HEAD, _SHORT_HEAD = 10_000, 100
 # Memory of a row besides its cells; a text that is a Python string takes as much.
 _ROW_BYTES = 64
+_NO_CONTEXT = nullcontext()
 
 
 def train(
@@ -113,14 +114,14 @@ class Monitor:
 
     def step(self) -> AbstractContextManager[Any]:
         """Return a context in which a state is added; interruptions should wait for its end."""
-        return nullcontext()
+        return _NO_CONTEXT
 
     def advance(self, training: Training) -> None:
         """Tell that further rows were added."""
 
     def finishing(self, training: Training) -> AbstractContextManager[Any]:
         """Return a context in which everything is fitted, after all rows were added."""
-        return nullcontext()
+        return _NO_CONTEXT
 
     def unlabeled(self, n_rows: int) -> None:
         """Tell that rows without a label were skipped."""
@@ -256,6 +257,8 @@ class Summarize:
     ----------
     spec, schema, bound : Spec, Schema, BoundSpec
         What is counted.
+    kernels : Kernels
+        The kernels that count.
     group_bytes : int
         Bytes of rows that are counted at once.
     learned : Classifier, optional
@@ -271,6 +274,7 @@ class Summarize:
     spec: Spec
     schema: Schema
     bound: BoundSpec
+    kernels: Kernels
     group_bytes: int
     learned: Classifier | None = None
     joining: Joining | None = None
@@ -281,16 +285,18 @@ class Summarize:
     @classmethod
     def by_head(cls, spec: Spec, head: Chunk, source: Source) -> Summarize:
         """Return a task for rows like those of the head."""
-        encoded, schema = _open(spec, head)
+        kernels = Kernels(spec.n_threads)
+        encoded, schema = _open(spec, head, kernels)
         if source.roles is not None and source.roles.label:
             schema = replace(schema, roles=source.roles)
-        return cls(spec, schema, spec.bind(schema), spec.group_bytes, _head=(head, encoded), follows=True)
+        return cls(spec, schema, spec.bind(schema), kernels, spec.group_bytes, _head=(head, encoded), follows=True)
 
     @classmethod
     def by_model(cls, model: Model, spec: Spec) -> Summarize:
         """Return a task for rows like those that a model was trained on."""
         schema, bound = model.bind(spec)
-        return cls(spec, schema, bound, spec.group_bytes, model.classifier, model.classifier)
+        kernels = Kernels(spec.n_threads)
+        return cls(spec, schema, bound, kernels, spec.group_bytes, model.classifier, model.classifier)
 
     def follow(self, state: State) -> None:
         """Read later rows by what was learned so far, in a first training."""
@@ -299,11 +305,12 @@ class Summarize:
 
     def for_workers(self) -> Summarize:
         """Return the task for processes that have one thread each, without training rows."""
-        learned = self.reader()
+        known = self.reader()
+        learned = Classifier(known.bound_spec, replace(known.state, sample=None))
         # A worker has memory for larger groups, which are added up half as often.
         return replace(
-            self, spec=replace(self.spec, n_threads=1), group_bytes=2 * self.spec.group_bytes, joining=None, _head=None,
-            learned=Classifier(learned.bound_spec, replace(learned.state, sample=None)), follows=False,
+            self, spec=replace(self.spec, n_threads=1), kernels=Kernels(1), group_bytes=2 * self.spec.group_bytes,
+            learned=learned, joining=None, _head=None, follows=False,
         )  # fmt: skip
 
     def reader(self) -> Classifier:
@@ -313,7 +320,7 @@ class Summarize:
             bound, state = replace(self.bound, prior=ClassPrior()), self.joining
             if state is None:
                 assert self._head is not None
-                state = summarize(bound, _rows(self._head[1]), Kernels(self.spec.n_threads))
+                state = summarize(bound, _rows(self._head[1]), self.kernels)
             assert isinstance(state, State)
             self.learned = Classifier(bound, state)
         return self.learned
@@ -379,7 +386,7 @@ class Summarize:
             else:
                 learned = self.reader()
                 data = self.read_rows(X, learned)
-                rows = with_labels(data, y, weight, groups, Kernels(spec.n_threads), learned.classes)
+                rows = with_labels(data, y, weight, groups, self.kernels, learned.classes)
                 n_labeled = len(rows.positions)
         return _Encoded(rows, n_labeled + labeled.n_unlabeled, labeled.n_unlabeled, chunk.name)
 
@@ -389,23 +396,23 @@ class Summarize:
 
     def _state(self, group: list[_Encoded]) -> PartialState:
         """Count some chunks together."""
-        kernels = Kernels(self.spec.n_threads)
-        counts = sum(one.n_rows for one in group), sum(one.n_unlabeled for one in group)
+        _, n_rows, n_unlabeled, _ = zip(*group, strict=True)
+        counts = sum(n_rows), sum(n_unlabeled)
         parts = [one for one in group if one.rows is not None]
         if not parts:
             return PartialState(None, frozenset(), *counts)
         try:
             rows = _rows(parts[0]) if len(parts) == 1 else concatenate_labeled([_rows(one) for one in parts])
-            state = summarize(self.bound, rows, kernels, self.joining)
+            state = summarize(self.bound, rows, self.kernels, self.joining)
         except ValueError:
             for one in parts:
                 with PrefixErrors(one.name):
-                    summarize(self.bound, _rows(one), kernels)
+                    summarize(self.bound, _rows(one), self.kernels)
             raise
         return PartialState(state, frozenset(), *counts, parts[0].name)
 
 
-def _open(spec: Spec, head: Chunk) -> tuple[_Encoded, Schema]:
+def _open(spec: Spec, head: Chunk, kernels: Kernels) -> tuple[_Encoded, Schema]:
     """Return the first rows that have a label, and their schema."""
     labeled = LabelFilter(spec)
     if head.n_unlabeled:
@@ -413,7 +420,7 @@ def _open(spec: Spec, head: Chunk) -> tuple[_Encoded, Schema]:
     with PrefixErrors(head.name):
         X, y, weight, groups = labeled.drop(*spec.split_label(head.X, head.y), head.weight, head.groups)
         schema, data = spec.open(X)
-        rows = with_labels(data, as_declared(spec, X, y), weight, groups, Kernels(spec.n_threads))
+        rows = with_labels(data, as_declared(spec, X, y), weight, groups, kernels)
     n_rows = len(rows.positions) + labeled.n_unlabeled
     return _Encoded(rows, n_rows, labeled.n_unlabeled, head.name), schema
 

@@ -197,7 +197,8 @@ def risk_coverage(
     text = f"{style.name(label or type(model).__name__)} (mean {report.aurc:.3f})"
     ax.step(curve["coverage"], curve["risk"], where="post", color=style.color(i), ls=style.dash(i), lw=2, label=text)
     ax.axhline(error, color=style.color(i), lw=1, ls=":", label=f"all rows: {error:.3f}")
-    style.unit_ticks(ax, y=False)
+    ax.set_xlim(0.0, 1.0)
+    ax.set_xticks(np.linspace(0.0, 1.0, 6))
     ax.set_ylim(0.0, max(1.45 * float(max(curve["risk"].max(), error)), 0.01, ax.get_ylim()[1] if i else 0.0))
     ax.set_xlabel("coverage (share of rows, the most confident first)")
     ax.set_ylabel("error rate")

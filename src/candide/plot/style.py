@@ -174,17 +174,6 @@ def thin_rows(n: int, least: float = 2.4, each: float = 0.3, margin: float = 1.1
     return max(least, margin + each * n)
 
 
-def unit_ticks(ax: Axes, *, x: bool = True, y: bool = True) -> None:
-    """Set limits of shares: from 0 to 1, with ticks at fifths."""
-    ticks: Sequence[float] = np.linspace(0.0, 1.0, 6).tolist()
-    if x:
-        ax.set_xlim(0.0, 1.0)
-        ax.set_xticks(ticks)
-    if y:
-        ax.set_ylim(0.0, 1.0)
-        ax.set_yticks(ticks)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Display:
     """A plot.

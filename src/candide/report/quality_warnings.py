@@ -97,10 +97,8 @@ def _training_rows_given(given: DataEvaluation | None) -> Iterator[ModelWarning]
     if given is not None and given.n_learned:
         yield ModelWarning(
             "leakage",
-            (
-                f"{given.n_learned:,} of the {given.duplicates.n_rows:,} rows given are training rows of the model, so "
-                "the evaluation is optimistic; pass rows that it was not trained on"
-            ),
+            f"{given.n_learned:,} of the {given.duplicates.n_rows:,} rows given are training rows of the model, so "
+            "the evaluation is optimistic; pass rows that it was not trained on",
         )
 
 
@@ -110,10 +108,8 @@ def _drift(given: DataEvaluation | None) -> Iterator[ModelWarning]:
     if given.between_halves:
         yield ModelWarning(
             "drift",
-            (
-                "the second half of the rows given differs from the first half; if they are ordered by time, the model "
-                "may be out of date; share of rows that would have to change"
-            ),
+            "the second half of the rows given differs from the first half; if they are ordered by time, the model "
+            "may be out of date; share of rows that would have to change",
             _by_distance(given.between_halves),
         )
     if given.since_training:
@@ -144,10 +140,8 @@ def _duplicate_warnings(what: str, found: Duplicates, first: tuple[str, ...]) ->
         rows = "row occurs" if found.n_contradicting == 1 else "rows occur"
         yield ModelWarning(
             "labels",
-            (
-                f"{found.n_contradicting:,} {rows} with different labels, among {found.n_rows:,} {what} checked, so "
-                "no model can predict all of them correctly; the first ones"
-            ),
+            f"{found.n_contradicting:,} {rows} with different labels, among {found.n_rows:,} {what} checked, so "
+            "no model can predict all of them correctly; the first ones",
             first,
         )
     if found.n_repeated >= 0.01 * found.n_rows and found.n_repeated:
@@ -233,8 +227,6 @@ def _staleness(reported: ReportedModel) -> Iterator[ModelWarning]:
     if fitted is not None and fitted.age > _MAX_STALENESS:
         yield ModelWarning(
             "age",
-            (
-                f"{fitted.age:.0%} of the rows were added or removed since stacking weights and calibration were "
-                "fitted; update them with refit(), which needs training rows"
-            ),
+            f"{fitted.age:.0%} of the rows were added or removed since stacking weights and calibration were "
+            "fitted; update them with refit(), which needs training rows",
         )

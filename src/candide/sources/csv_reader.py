@@ -54,8 +54,7 @@ class CsvReader(Reader):
     is_text_format = True
 
     def __init__(self, path: Path, name: str, kind: FileFormat, missing: Sequence[str]) -> None:
-        self.name = name
-        self.n_bytes = path.stat().st_size
+        super().__init__(name, path)
         self._missing = tuple(missing)
         self._path = path
         sample = _sample(path, kind)

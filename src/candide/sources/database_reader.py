@@ -92,15 +92,11 @@ class DuckDBQuery(Reader):
     """A query to the embedded engine: on files, or on a database that it can attach."""
 
     def __init__(self, name: str, sql: str, attach: str | None = None, extensions: bool = False) -> None:
-        self.name = name
+        super().__init__(name)
         self._sql, self._attach, self._extensions = sql.strip().rstrip(";"), attach, extensions
         with self._connected() as connection:
             check_query(connection, self._sql)
-            self._schema = connection.sql(f"SELECT * FROM ({self._sql}) LIMIT 0").to_arrow_table().schema
-
-    @property
-    def schema(self) -> pa.Schema:
-        return self._schema
+            self.schema = connection.sql(f"SELECT * FROM ({self._sql}) LIMIT 0").to_arrow_table().schema
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
@@ -121,14 +117,10 @@ class SqliteQuery(Reader):
     """A query to SQLite, by the standard library. The type of a column is that of its first rows."""
 
     def __init__(self, path: str, sql: str) -> None:
-        self.name = f"sqlite:{path}"
+        super().__init__(f"sqlite:{path}")
         self._path, self._sql = path, sql
         with self._cursor() as cursor:
-            self._schema = _with_dates(_to_table(cursor, cursor.fetchmany(_TYPE_ROWS)))
-
-    @property
-    def schema(self) -> pa.Schema:
-        return self._schema
+            self.schema = _with_dates(_to_table(cursor, cursor.fetchmany(_TYPE_ROWS)))
 
     @contextmanager
     def _cursor(self) -> Iterator[sqlite3.Cursor]:
@@ -144,7 +136,7 @@ class SqliteQuery(Reader):
         with self._cursor() as cursor:
             while rows := cursor.fetchmany(_FETCH_ROWS):
                 for batch in _to_table(cursor, rows).to_batches():
-                    yield cast_batch(batch, self._schema, self.name, n_rows, to_texts=True)
+                    yield cast_batch(batch, self.schema, self.name, n_rows, to_texts=True)
                 n_rows += len(rows)
 
 

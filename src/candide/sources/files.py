@@ -154,7 +154,7 @@ def expand_path(path: str) -> list[Path]:
         return [check_exists(Path(path))]
     found = sorted(glob.glob(path, recursive=True))
     if not found:
-        raise SourceError(f"no file matches {path!r}in the working folder {str(Path.cwd())!r}; check the spelling")
+        raise SourceError(f"no file matches {path!r} in the working folder {str(Path.cwd())!r}; check the spelling")
     return [Path(name) for name in found]
 
 

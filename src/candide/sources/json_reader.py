@@ -41,14 +41,13 @@ class JsonLinesReader(Reader):
     """
 
     def __init__(self, path: Path, name: str, kind: FileFormat) -> None:
-        self.name = name
-        self.n_bytes = path.stat().st_size
+        super().__init__(name, path)
         self._path, self._kind = path, kind
         self._types = _detect_types(_first_lines(path, kind), name)
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in self._types.items()])
+        return _schema(self._types)
 
     def as_types(self, schema: pa.Schema) -> JsonLinesReader:
         sql = {str(arrow): name for name, arrow in _ARROW_TYPES.items()}
@@ -124,16 +123,12 @@ class JsonArrayReader(Reader):
     """A file with one array of records, read as a whole by the engine."""
 
     def __init__(self, path: Path, name: str, kind: FileFormat) -> None:
-        self.name = name
-        self.n_bytes = path.stat().st_size
+        super().__init__(name, path)
         if not kind.is_utf8 or detect_compression(path):
             self.temporary_files = (copy_as_utf8(path, kind.encoding),)
         self._path = self.temporary_files[0].path if self.temporary_files else path
         self._types = _describe_columns(self._path, name, {"format": "array"})
-
-    @property
-    def schema(self) -> pa.Schema:
-        return pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in self._types.items()])
+        self.schema = _schema(self._types)
 
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         options = {"format": "array", "columns": _read_as(self._types)}
@@ -156,6 +151,10 @@ class JsonArrayReader(Reader):
         problem = literal(f"{name!r} has a type that differs from the first records in a record with ")
         refused = f"CASE WHEN {cell} IS NOT NULL THEN error({problem} || {cell}) END"
         return f"coalesce({_CASTS[kind].format(cell)}, {refused})"
+
+
+def _schema(types: dict[str, str]) -> pa.Schema:
+    return pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in types.items()])
 
 
 def _read_as(types: dict[str, str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from .file_formats import detect_encoding
 from .files import open_decompressed
 from .reader import Reader, ReadProgress, record_batches, replace_surrogates
-from .text_files import LABEL, Document
+from .text_files import Document, document_schema
 
 _SPACE = re.compile(r"[ \t\r\f\v]*\n\s*|[ \t\r\f\v]+")
 # Parts that say they have parts and have none are texts.
@@ -174,14 +174,9 @@ class MailboxReader(Reader):
     is_texts = True
 
     def __init__(self, documents: Sequence[Document], name: str) -> None:
-        self.name = name
-        self.n_bytes = sum(document.path.stat().st_size for document in documents)
+        super().__init__(name, *(document.path for document in documents))
         self._documents = documents
-
-    @property
-    def schema(self) -> pa.Schema:
-        labeled = any(document.label is not None for document in self._documents)
-        return pa.schema([*_FIELDS, *([LABEL] if labeled else [])])
+        self.schema = document_schema(_FIELDS, documents)
 
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return record_batches(self._records(progress), self.schema)

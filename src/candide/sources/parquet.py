@@ -21,18 +21,13 @@ class ParquetReader(Reader):
     """A Parquet file. One thread is as fast as two, in less memory; the engine's reader needs more of both."""
 
     def __init__(self, path: Path, name: str) -> None:
-        self.name = name
-        self.n_bytes = path.stat().st_size
+        super().__init__(name, path)
         self._path = path
         with self._opened() as file:
-            self._schema = file.schema_arrow.remove_metadata()
+            self.schema = file.schema_arrow.remove_metadata()
             self.n_rows = file.metadata.num_rows
             groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
             self._row_bytes = sum(group.total_byte_size for group in groups) / max(self.n_rows, 1)
-
-    @property
-    def schema(self) -> pa.Schema:
-        return self._schema
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -59,15 +54,10 @@ class ArrowReader(Reader):
     """An Arrow file (Feather) or stream."""
 
     def __init__(self, path: Path, name: str) -> None:
-        self.name = name
-        self.n_bytes = path.stat().st_size
+        super().__init__(name, path)
         self._path = path
         with self._opened() as (reader, _):
-            self._schema = pa.schema([(field.name, _without_views(field.type)) for field in reader.schema])
-
-    @property
-    def schema(self) -> pa.Schema:
-        return self._schema
+            self.schema = pa.schema([(field.name, _without_views(field.type)) for field in reader.schema])
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -82,7 +72,7 @@ class ArrowReader(Reader):
                 progress.bytes_current = min(file.tell(), self.n_bytes or 0)
                 # Slices, so that a large batch is not cast as a whole.
                 for begin in range(0, len(batch), MAX_ROWS):
-                    yield cast_batch(batch.slice(begin, MAX_ROWS), self._schema, self.name)
+                    yield cast_batch(batch.slice(begin, MAX_ROWS), self.schema, self.name)
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:

@@ -149,10 +149,8 @@ class ReadProgress:
 class Reader(ABC):
     """Reads the rows of one file or query."""
 
-    #: What messages call it.
-    name: str
-    #: Size on disk, None where unknown.
-    n_bytes: int | None = None
+    #: The columns as they are read.
+    schema: pa.Schema
     #: None where only a pass would tell.
     n_rows: int | None = None
     #: Whether rows are texts, in a column of that name.
@@ -162,10 +160,11 @@ class Reader(ABC):
     #: Copies on disk that go with the part.
     temporary_files: tuple[TemporaryCopy, ...] = ()
 
-    @property
-    @abstractmethod
-    def schema(self) -> pa.Schema:
-        """The columns as they are read."""
+    def __init__(self, name: str, *paths: Path) -> None:
+        #: What messages call it.
+        self.name = name
+        #: Size on disk, None where unknown.
+        self.n_bytes = sum(path.stat().st_size for path in paths) if paths else None
 
     @abstractmethod
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -24,8 +24,7 @@ class LinesReader(Reader):
     schema = pa.schema([("text", pa.large_string())])
 
     def __init__(self, path: Path, name: str, kind: FileFormat) -> None:
-        self.name = name
-        self.n_bytes = path.stat().st_size
+        super().__init__(name, path)
         self._path, self._kind = path, kind
 
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -59,14 +58,17 @@ def _split_lines(block: bytes) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
 
 
-LABEL = ("label", pa.string())
-
-
 class Document(NamedTuple):
     """A file and its class."""
 
     path: Path
     label: str | None
+
+
+def document_schema(fields: list[tuple[str, pa.DataType]], documents: Sequence[Document]) -> pa.Schema:
+    """Return these columns, and the label where there are classes."""
+    labeled = any(document.label is not None for document in documents)
+    return pa.schema([*fields, ("label", pa.string())] if labeled else fields)
 
 
 class DocumentsReader(Reader):
@@ -75,16 +77,9 @@ class DocumentsReader(Reader):
     is_texts = True
 
     def __init__(self, documents: Sequence[Document], name: str, encoding: str | None) -> None:
-        self.name = name
-        self.n_bytes = sum(document.path.stat().st_size for document in documents)
+        super().__init__(name, *(document.path for document in documents))
         self._documents, self._encoding = documents, encoding
-
-    @property
-    def schema(self) -> pa.Schema:
-        return pa.schema([("text", pa.string()), ("file", pa.string()), *self._label()])
-
-    def _label(self) -> list[tuple[str, pa.DataType]]:
-        return [LABEL] if any(document.label is not None for document in self._documents) else []
+        self.schema = document_schema([("text", pa.string()), ("file", pa.string())], documents)
 
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return record_batches(self._records(progress), self.schema)

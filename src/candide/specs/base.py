@@ -178,7 +178,7 @@ class Spec(ABC):
     def open(self, X: Any) -> tuple[Schema, Any]:
         """Return the schema of the first rows, and the rows encoded."""
         data = self.encode(X)
-        return Schema.of(X, data.n_columns), data
+        return Schema.of(data), data
 
     def encode(self, X: Any) -> Any:
         """Return rows as the family reads them."""
@@ -187,7 +187,7 @@ class Spec(ABC):
     def read(self, X: Any, schema: Schema, previous: Previous, *, learning: bool = False) -> Any:
         """Return further rows, encoded, after a check of their columns."""
         data = self.encode(X)
-        schema.check(X, data.n_columns, self.name)
+        schema.check(data, self.name)
         return data
 
     def read_columns(self, X: Any, schema: Schema, previous: Previous) -> tuple[Any, Family]:

@@ -27,8 +27,12 @@ class ClassPrior:
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
     pseudo: float | Floats = 0.0
 
-    def check(self, classes: Index) -> None:
-        """A given prior must fit the classes."""
+    def check(self, classes: Index, rows: Floats) -> None:
+        """Raise an error if what was given does not fit the classes, or rules out all of them."""
+        if not self.is_as_in_training or not isinstance(self.pseudo, float):
+            self.probability(classes, rows)
+
+    def _check_given(self, classes: Index) -> None:
         if np.ndim(self.pseudo) and np.shape(self.pseudo) != (len(classes),):
             raise ParameterError(
                 f"the class prior has {np.size(self.pseudo)} pseudo-counts for {len(classes)} classes "
@@ -64,7 +68,7 @@ class ClassPrior:
 
     def _unweighted(self, classes: Index, rows: Floats) -> Floats:
         if self.given is not None:
-            self.check(classes)
+            self._check_given(classes)
             return np.broadcast_to(_in_order(self.given, classes), np.shape(rows))
         even = 1.0 / len(classes)
         if not self.fitted:
@@ -79,7 +83,7 @@ class ClassPrior:
     def counts(self, classes: Index, rows: Floats) -> Floats:
         """Rows of each class with the pseudo-counts: their shares are the fitted prior."""
         if np.ndim(self.pseudo):
-            self.check(classes)
+            self._check_given(classes)
         return np.asarray(rows + self.pseudo)
 
     @property

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..data.column_selection import Roles
-from ..data.containers import column_names
 from ..exceptions import InputError
-from ..kernels.layouts import Array
+from ..kernels.layouts import Array, Data
 
 
 @dataclass(frozen=True)
@@ -32,22 +31,19 @@ class Schema:
     roles: Roles | None = None
 
     @classmethod
-    def of(cls, X: Any, n_columns: int) -> Schema:
+    def of(cls, data: Data) -> Schema:
         """Return the schema of the first rows."""
-        names = column_names(X) or ()
-        return Schema(n_columns, tuple(names) if names and all(isinstance(name, str) for name in names) else None)
+        return Schema(data.n_columns, _feature_names(data))
 
-    def check(self, X: Any, n_columns: int, estimator: str) -> None:
-        """Raise an error if ``X`` has other columns than those of training."""
-        if n_columns != self.n_features:
+    def check(self, data: Data, estimator: str) -> None:
+        """Raise an error if rows have other columns than those of training."""
+        if data.n_columns != self.n_features:
             raise InputError(
-                f"X has {n_columns} features, but {estimator} is expecting {self.n_features} features as input; pass "
-                "the columns it was trained on"
+                f"X has {data.n_columns} features, but {estimator} is expecting {self.n_features} features as input; "
+                "pass the columns it was trained on"
             )
-        if self.feature_names is None or type(X) is np.ndarray:
-            return
-        names = column_names(X) or ()
-        if names and all(isinstance(name, str) for name in names) and tuple(names) != self.feature_names:
+        names = _feature_names(data)
+        if self.feature_names is not None and names is not None and names != self.feature_names:
             raise InputError(
                 f"X has the columns {list(names)}, but the model was trained on {list(self.feature_names)}; pass "
                 "these columns in this order"
@@ -61,3 +57,8 @@ class Schema:
         """Return the names of the columns; ``x0``, ``x1``, … where they have none."""
         names = [f"x{j}" for j in range(self.n_features)] if self.feature_names is None else list(self.feature_names)
         return np.array(names, dtype=None if self.feature_names is None else object)
+
+
+def _feature_names(data: Data) -> tuple[str, ...] | None:
+    """Return the names of the columns, if all are strings."""
+    return data.names if data.names and all(isinstance(name, str) for name in data.names) else None

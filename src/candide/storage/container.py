@@ -165,7 +165,7 @@ def _places(entries: dict[str, Any], begin: int, n_bytes: int) -> dict[str, tupl
     for name, (first, after) in sorted(bounds.items(), key=lambda item: item[1]):
         require(
             first == end <= after <= n_bytes - begin,
-            (f"the array {name!r:.60} does not directly follow the previous one"),
+            f"the array {name!r:.60} does not directly follow the previous one",
         )
         places[name], end = (begin + first, begin + after), after
     require(end == n_bytes - begin, f"its arrays end at byte {end} of {n_bytes - begin}")
@@ -205,7 +205,7 @@ def array_from(header: Header, name: str, data: memoryview) -> Array:
     require(valid, f"the array {name!r:.60} has no valid type and shape")
     dtype = np.dtype(DTYPES[kind])
     require(
-        prod(shape) * dtype.itemsize == len(data), (f"the array {name!r:.60} has a size that does not match its shape")
+        prod(shape) * dtype.itemsize == len(data), f"the array {name!r:.60} has a size that does not match its shape"
     )
     if not data:
         require(max(shape) < 1 << 40, f"the array {name!r:.60} is empty and has too many columns")

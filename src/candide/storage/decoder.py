@@ -79,7 +79,7 @@ class Decoder:
             if kind in CLASSES:
                 return self._object(class_named(kind), tree, path)
             require(
-                kind in _DECODERS, (f"{path} has the type {kind!r:.40}, which this version of candide does not support")
+                kind in _DECODERS, f"{path} has the type {kind!r:.40}, which this version of candide does not support"
             )
             return _DECODERS[kind](self, tree, path)
 
@@ -119,7 +119,7 @@ class Decoder:
         require(utf8.dtype == np.uint8 and utf8.ndim == 1, f"the strings of {path} are not bytes")
         require(offsets.dtype == np.int64, f"the offsets of {path} are not 64-bit integers")
         require(
-            are_offsets(offsets, len(utf8)), (f"the offsets of {path} are not increasing from 0 to the number of bytes")
+            are_offsets(offsets, len(utf8)), f"the offsets of {path} are not increasing from 0 to the number of bytes"
         )
         return utf8, offsets
 
@@ -138,8 +138,7 @@ class Decoder:
         key = tree["utf8"], tree["offsets"]
         if key not in self._texts:
             self.spend(_STRING_BYTES * len(offsets) + len(utf8), path)
-            data = utf8.tobytes()
-            self._texts[key] = [data[begin:end].decode("utf-8") for begin, end in pairwise(offsets.tolist())]
+            self._texts[key] = unpacked_strings(utf8, offsets)
         return self._texts[key]
 
     def symmetric(self, tree: Tree, path: str) -> Array:
@@ -178,6 +177,12 @@ class Decoder:
             f"{path} is not a valid sparse table",
         )
         return CompressedRows(indptr, indices, data, (len(indptr) - 1, cast("int", n_columns)))
+
+
+def unpacked_strings(utf8: Array, offsets: Array) -> list[str]:
+    """Return strings, given their bytes and offsets."""
+    data = utf8.tobytes()
+    return [data[begin:end].decode("utf-8") for begin, end in pairwise(offsets.tolist())]
 
 
 def _shown(value: Any) -> str:

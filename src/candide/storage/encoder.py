@@ -210,14 +210,14 @@ def _objects(encoder: Encoder, value: Array, path: str) -> Tree:
         # The decoder limits memory by the codes in the file, so that shared codes could exceed the limit.
         "codes": encoder.tensor(codes, path, alone=True),
         "others": encoder.items(others, path),
-        "texts": _strings(encoder, texts, path) if texts else None,
+        "texts": _packed(encoder, *packed_strings(texts), path) if texts else None,
     }
 
 
-def _strings(encoder: Encoder, texts: list[str], path: str) -> Tree:
+def packed_strings(texts: list[str]) -> tuple[Array, Array]:
+    """Return the bytes of strings, and their offsets."""
     parts = [text.encode("utf-8") for text in texts]
-    ends = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-    return _packed(encoder, np.frombuffer(b"".join(parts), dtype=np.uint8), ends, path)
+    return np.frombuffer(b"".join(parts), dtype=np.uint8), np.cumsum([0, *map(len, parts)], dtype=np.int64)
 
 
 def _packed(encoder: Encoder, utf8: Array, offsets: Array, path: str) -> Tree:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, pairwise
+from itertools import chain
 from math import isfinite, prod
 from typing import Any
 
@@ -23,7 +23,8 @@ from ..kernels.layouts import Array
 from ..printable import printable_json
 from .container import CURRENT_VERSION, DTYPE_NAMES, DTYPES, TREES
 from .content import Content, EncodedContent, decoding_errors, upgrade
-from .encoder import Tree
+from .decoder import unpacked_strings
+from .encoder import Tree, packed_strings
 from .errors import NOT_A_MODEL, require
 
 Entry = dict[str, Any]
@@ -170,17 +171,12 @@ def _fill(texts: list[str], width: int) -> bool:
 
 
 def _texts(names: list[str], arrays: list[Array]) -> Entry:
-    return {"texts": names, "rows": _strings(*arrays)}
-
-
-def _strings(utf8: Array, offsets: Array) -> list[str]:
-    data, bounds = utf8.tobytes(), offsets.tolist()
-    return [data[begin:end].decode("utf-8") for begin, end in pairwise(bounds)]
+    return {"texts": names, "rows": unpacked_strings(*arrays)}
 
 
 def _tokens(names: list[str], arrays: list[Array]) -> Entry:
     utf8, offsets, total = arrays
-    rows = ([token, *counts] for token, counts in zip(_strings(utf8, offsets), _plain(total.T), strict=True))
+    rows = ([token, *counts] for token, counts in zip(unpacked_strings(utf8, offsets), _plain(total.T), strict=True))
     return {"tokens": names, "shape": list(total.shape), "rows": list(rows)}
 
 
@@ -278,9 +274,7 @@ def _read_texts(entry: Entry) -> list[Array]:
 
 def _packed(texts: list[Any]) -> list[Array]:
     require(all(isinstance(text, str) for text in texts), "a list of strings contains other values")
-    parts = [text.encode("utf-8") for text in texts]
-    offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-    return [np.frombuffer(b"".join(parts), dtype=np.uint8), offsets]
+    return list(packed_strings(texts))
 
 
 def _read_tokens(entry: Entry) -> list[Array]:

@@ -178,7 +178,7 @@ def _check_parameters(model: Model, path: Any) -> None:
     spec = model.spec
     try:
         bound = spec.bind(spec.resolved(model.schema, model.classifier), model.classifier)
-        bound.prior.check(model.classifier.classes)
+        bound.prior.check(model.classifier.classes, model.classifier.state.rows)
         spec.check_other_parameters()
     except (ParameterError, InputError, *_OF_UNEXPECTED_TYPES) as error:
         raise ModelFileError(f"{path} cannot be used: {error}; the file was modified; load the original") from None

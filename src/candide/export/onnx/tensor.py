@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,6 +118,18 @@ def _plain(labels: Array) -> np.dtype[Any]:
     return np.dtype(object) if labels.dtype.kind in "OU" else labels.dtype
 
 
+def _unary(kind: str) -> Callable[[Tensor], Tensor]:
+    return lambda x: x.graph.op(kind, x)
+
+
+def _binary(kind: str) -> Callable[[Tensor, Value], Tensor]:
+    return lambda x, other: x.graph.op(kind, x, other)
+
+
+def _reflected(kind: str) -> Callable[[Tensor, Value], Tensor]:
+    return lambda x, other: x.graph.op(kind, other, x)
+
+
 @dataclass(frozen=True, eq=False)
 class Tensor:
     """What a node gives, or a constant, or an input."""
@@ -125,80 +137,21 @@ class Tensor:
     graph: Graph
     name: str
 
-    def __add__(self, other: Value) -> Tensor:
-        return self.graph.op("Add", self, other)
-
-    def __radd__(self, other: Value) -> Tensor:
-        return self.graph.op("Add", other, self)
-
-    def __sub__(self, other: Value) -> Tensor:
-        return self.graph.op("Sub", self, other)
-
-    def __rsub__(self, other: Value) -> Tensor:
-        return self.graph.op("Sub", other, self)
-
-    def __mul__(self, other: Value) -> Tensor:
-        return self.graph.op("Mul", self, other)
-
-    def __rmul__(self, other: Value) -> Tensor:
-        return self.graph.op("Mul", other, self)
-
-    def __truediv__(self, other: Value) -> Tensor:
-        return self.graph.op("Div", self, other)
-
-    def __rtruediv__(self, other: Value) -> Tensor:
-        return self.graph.op("Div", other, self)
-
-    def __matmul__(self, other: Value) -> Tensor:
-        return self.graph.op("MatMul", self, other)
-
-    def __neg__(self) -> Tensor:
-        return self.graph.op("Neg", self)
-
-    def __gt__(self, other: Value) -> Tensor:
-        return self.graph.op("Greater", self, other)
-
-    def __ge__(self, other: Value) -> Tensor:
-        return self.graph.op("GreaterOrEqual", self, other)
-
-    def __lt__(self, other: Value) -> Tensor:
-        return self.graph.op("Less", self, other)
-
-    def __and__(self, other: Value) -> Tensor:
-        return self.graph.op("And", self, other)
+    __add__, __radd__ = _binary("Add"), _reflected("Add")
+    __sub__, __rsub__ = _binary("Sub"), _reflected("Sub")
+    __mul__, __rmul__ = _binary("Mul"), _reflected("Mul")
+    __truediv__, __rtruediv__ = _binary("Div"), _reflected("Div")
+    __matmul__, __and__, equals = _binary("MatMul"), _binary("And"), _binary("Equal")
+    __gt__, __ge__, __lt__ = _binary("Greater"), _binary("GreaterOrEqual"), _binary("Less")
+    at_least, at_most = _binary("Max"), _binary("Min")
+    __neg__, exp, log, abs, floor = _unary("Neg"), _unary("Exp"), _unary("Log"), _unary("Abs"), _unary("Floor")
+    is_nan, is_infinite = _unary("IsNaN"), _unary("IsInf")
 
     # NumPy would else try each of its cells.
     __array_ufunc__ = None
 
-    def equals(self, other: Value) -> Tensor:
-        return self.graph.op("Equal", self, other)
-
-    def exp(self) -> Tensor:
-        return self.graph.op("Exp", self)
-
-    def log(self) -> Tensor:
-        return self.graph.op("Log", self)
-
-    def abs(self) -> Tensor:
-        return self.graph.op("Abs", self)
-
-    def floor(self) -> Tensor:
-        return self.graph.op("Floor", self)
-
     def square(self) -> Tensor:
         return self * self
-
-    def is_nan(self) -> Tensor:
-        return self.graph.op("IsNaN", self)
-
-    def is_infinite(self) -> Tensor:
-        return self.graph.op("IsInf", self)
-
-    def at_least(self, least: Value) -> Tensor:
-        return self.graph.op("Max", self, least)
-
-    def at_most(self, most: Value) -> Tensor:
-        return self.graph.op("Min", self, most)
 
     def where(self, yes: Value, no: Value) -> Tensor:
         """Of truth values: ``yes`` where they hold, else ``no``."""

@@ -29,6 +29,8 @@ class Dialect:
     # Whether the columns of a table can be carried along as one value, or rows are known by numbers.
     has_records: ClassVar[bool] = True
     has_row_numbers: ClassVar[bool] = False
+    # Of a number, which without one would be a decimal.
+    exponent: ClassVar[str] = "e0"
 
     def name_of(self, name: str) -> str:
         """A name as a query writes it."""
@@ -39,9 +41,9 @@ class Dialect:
         return literal(value)
 
     def number(self, value: float) -> str:
-        """All digits of a number; with an exponent, without which it would be a decimal."""
+        """All digits of a number."""
         digits = repr(float(value))
-        digits = digits if "e" in digits else f"{digits}e0"
+        digits = digits if "e" in digits else f"{digits}{self.exponent}"
         return f"({digits})" if digits.startswith("-") else digits
 
     def first_number(self, value: float) -> str:
@@ -116,11 +118,8 @@ class Postgres(Dialect):
     number_type = "DOUBLE PRECISION"
     text_type = "TEXT"
     fence = " MATERIALIZED"
+    exponent = ""
     barrier = " OFFSET 0"
-
-    def number(self, value: float) -> str:
-        digits = repr(float(value))
-        return f"({digits})" if digits.startswith("-") else digits
 
     def first_number(self, value: float) -> str:
         return f"CAST({self.number(value)} AS {self.number_type})"
@@ -149,13 +148,10 @@ class SQLite(Dialect):
     greatest_name = "MAX"
     least_name = "MIN"
     fence = " MATERIALIZED"
+    exponent = ""
     barrier = " LIMIT -1 OFFSET 0"
     has_records = False
     has_row_numbers = True
-
-    def number(self, value: float) -> str:
-        digits = repr(float(value))
-        return f"({digits})" if digits.startswith("-") else digits
 
     def as_number(self, cell: str) -> str:
         return f"CAST({cell} AS REAL)"

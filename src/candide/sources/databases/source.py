@@ -229,8 +229,9 @@ class Counting:
         with _of_an_answer():
             model = self._model
             task = SummarizeColumns(
-                model.spec, model.schema, model.classifier.bound_spec, self._group_bytes, model.classifier
-            )
+                model.spec, model.schema, model.classifier.bound_spec, model.kernels, self._group_bytes,
+                model.classifier,
+            )  # fmt: skip
             state = task.whole(chunks, 0).state
             assert state is not None
             return state.among(self._classes.index).statistics

@@ -97,7 +97,7 @@ def check_content(content: Content) -> None:
     _check_threads(content.settings.get("n_threads"))
     bound_spec, state = parts["plan"], parts["state"]
     require(
-        name_of(type(bound_spec.family)) == KINDS[content.kind], (f"its bound spec does not belong to a {content.kind}")
+        name_of(type(bound_spec.family)) == KINDS[content.kind], f"its bound spec does not belong to a {content.kind}"
     )
     n_columns = _check_state(bound_spec, state)
     _check_bound_spec(bound_spec, state)

@@ -226,7 +226,7 @@ def check_prior(prior: Any, n_classes: int, n_columns: int) -> None:
         wide = not values.ndim or values.shape[-1] == n_columns
         require(wide and values.ndim <= 2 + extra, f"a prior does not have {n_columns} columns")
         require(
-            values.ndim != 2 + extra or values.shape[0] in (1, n_classes), ("a prior has a different number of classes")
+            values.ndim != 2 + extra or values.shape[0] in (1, n_classes), "a prior has a different number of classes"
         )
 
 

@@ -59,7 +59,7 @@ def _check_column(binning: ColumnBinning, kind: str) -> None:
         require(kind == "number" and binning.labels is None, "a column with cut points is not numeric")
         require(
             binning.cuts.shape == (max(binning.size - 1, 0),) and is_ascending(binning.cuts),
-            ("cut points are not increasing"),
+            "cut points are not increasing",
         )
         require(are_finite(binning.cuts), "a cut point is not finite")
     else:
@@ -100,7 +100,7 @@ def _check_merged(merged: MergedCodes, binning: TableBinning) -> int:
         n_codes = int(sizes[column]) + _EXTRA_CODES
         require(
             slots.dtype.kind == "i" and slots.shape == (n_codes,),
-            ("the number of slots differs from the number of codes"),
+            "the number of slots differs from the number of codes",
         )
         require(are_positions(slots, n_codes), "a slot is outside the range of its column")
     return int(merged.offsets[-1])
@@ -193,11 +193,11 @@ def _check_ranks(ranks: RankCoordinates, binning: TableBinning) -> None:
     expected = [int(sizes[column]) + _EXTRA_CODES for column in ranks.columns]
     require(
         [len(places) for places in ranks.quantiles] == expected,
-        ("the number of ranks differs from the number of codes"),
+        "the number of ranks differs from the number of codes",
     )
     require(
         all(places.ndim == 1 and is_moderate(places) for places in ranks.quantiles),
-        ("a rank is too large or not a number"),
+        "a rank is too large or not a number",
     )
 
 
@@ -322,7 +322,7 @@ def _check_table_family(family: TableFamily) -> None:
     )
     require(
         len(family.column_specs) == len(family.names) > 0,
-        ("the number of column settings differs from the number of columns"),
+        "the number of column settings differs from the number of columns",
     )
     require(len(set(family.names)) == len(family.names), "two columns have the same name")
     require(family.missing in ("auto", "ignore", "category", "error"), f"missing is {family.missing!r:.20}")

@@ -41,18 +41,13 @@ def check_texts(family: TextFamily, statistics: Any, n_classes: int) -> None:
         _check_tokens(feature_set, sums, n_classes)
         require(
             np.allclose(sums.counts.rows, statistics.rows),
-            ("the feature sets of the same texts have different weights"),
+            "the feature sets of the same texts have different weights",
         )
     # Both need the number of texts that contain a token.
     needed = family.limits.min_df > 1 or family.feature_sets[0].weighting == "tfidf"
     known = statistics.feature_sets[0].held is not None or statistics.feature_sets[0].counts.presence
     require(known or not needed, "document frequencies are missing")
     inner, first = family.inner, statistics.feature_sets[0].counts
-    known = first.presence or statistics.feature_sets[0].held is not None
-    require(
-        family.limits.min_df <= 1 or known,
-        "min_df is set, but document frequencies are missing",
-    )
     require(name_of(type(inner)) != "bernoulli family" or first.presence, "the counts are not presence counts")
     check_prior(inner.prior, n_classes, first.cells.shape[1])
 
@@ -66,7 +61,7 @@ def check_text_family(family: TextFamily) -> None:
     limits = family.limits
     require(
         limits.min_df >= 1 and (limits.max_features is None or limits.max_features >= 1),
-        ("its limits exclude every token"),
+        "its limits exclude every token",
     )
     for feature_set in family.feature_sets:
         _check_tokenizer(feature_set.tokenizer)
@@ -76,7 +71,7 @@ def _check_tokenizer(tokenizer: TokenizerConfig) -> None:
     require(tokenizer.tokenizer is None, "its tokenizer is a function, which model files cannot contain")
     require(
         tokenizer.ngrams[1] <= _MAX_PIECES,
-        (f"its n-grams have {tokenizer.ngrams[1]} parts; expected at most {_MAX_PIECES}"),
+        f"its n-grams have {tokenizer.ngrams[1]} parts; expected at most {_MAX_PIECES}",
     )
     require(
         tokenizer.min_length <= _MAX_CHARACTERS,
