@@ -389,3 +389,27 @@ def test_every_command_has_examples_and_common_options(name: str) -> None:
     examples = shown[shown.rindex("Examples") :].splitlines()
     # No example is wrapped.
     assert all(line.split()[:1] in ([], ["Examples"], ["#"]) or "candide" in line for line in examples), examples
+
+
+@every(
+    "model, row, expected",
+    [
+        (candide.GaussianNB(), {"size": 5.0}, "big"),
+        (candide.CategoricalNB(), {"color": "red"}, "big"),
+        (candide.BernoulliNB(), {"size": 1, "color": 0}, "big"),
+    ],
+)
+def test_rows_as_json_for_models_of_one_type_of_column(model: object, row: dict[str, object], expected: str) -> None:
+    import tempfile
+
+    import pandas as pd
+
+    numbers = pd.DataFrame({"size": [0.0, 0.5, 5.0, 6.0], "color": [1.0, 1.0, 0.0, 0.0]})
+    names = pd.DataFrame({"size": ["s", "s", "l", "l"], "color": ["blue", "blue", "red", "red"]})
+    frame = names if isinstance(model, candide.CategoricalNB) else numbers
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.candide"
+        model.fit(frame, ["small", "small", "big", "big"]).save(path)  # type: ignore[attr-defined]
+        assert done("classify", path, json.dumps(row)).out.startswith(expected)
+        assert expected in done("explain", path, json.dumps(row)).out
+        assert "did you mean 'size'" in run("classify", path, '{"sise": 1}').err

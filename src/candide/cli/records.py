@@ -123,7 +123,10 @@ class Records:
                 )
         return row
 
-    def _table(self, names: list[str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    def _table(self, names: list[str], rows: list[dict[str, Any]]) -> Any:
+        """Return columns by name; to a model of columns of one type, rows."""
+        if not self._omits:
+            return [[row.get(name) for name in names] for row in rows]
         return {name: _as_learned(self.model, name, [row.get(name) for row in rows]) for name in names}
 
 
