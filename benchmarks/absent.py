@@ -73,7 +73,7 @@ class Halves:
         return METHODS["boosting_early"].make(self.X).fit(self.X, self.y)
 
     def fitted(self, columns: list[Any] | None = None, **settings: Any) -> Any:
-        model = candide.NaiveBayes(compute_loo=False, **settings)
+        model = candide.NaiveBayes(**settings)
         return model.fit(self.X if columns is None else self.X[columns], self.y)
 
     def alone(self, columns: list[Any]) -> float:

@@ -123,7 +123,7 @@ def few_columns(folder: str, most_rows: int, repeats: int) -> dict[str, float]:
 
 
 def _table() -> Any:
-    return candide.NaiveBayes(compute_loo=True)
+    return candide.NaiveBayes()
 
 
 def compared(arguments: argparse.Namespace) -> Iterator[str]:
