@@ -52,7 +52,7 @@ ModelOutput = Annotated[
         "-o",
         show_default=False,
         readable=False,
-        help=f"{_WRITE} By default the source with the ending .candide, or model.candide.",
+        help=f"{_WRITE} By default, the name of the source with the extension .candide, or model.candide.",
     ),
 ]
 ChangedOutput = Annotated[
