@@ -50,7 +50,7 @@ class Schema:
         if names and all(isinstance(name, str) for name in names) and tuple(names) != self.feature_names:
             raise InputError(
                 f"X has the columns {list(names)}, but the model was trained on {list(self.feature_names)}; pass "
-                "these columns in this order"
+                "the training columns in the same order"
             )
 
     def parts(self) -> dict[str, Any] | None:

@@ -292,8 +292,8 @@ def _numbered(buckets: Any) -> Coding:
         return Vocabulary()
     if not (is_whole(buckets) and 1 <= buckets <= _MOST_BITS):
         raise ParameterError(
-            f"buckets is {buckets!r}; expected 'auto', None (a vocabulary of all tokens), or an integer n for 2^n "
-            f"buckets, from 1 to {_MOST_BITS}"
+            f"buckets is {buckets!r}; expected 'auto', None (a vocabulary of all tokens), or an integer n from 1 to "
+            f"{_MOST_BITS}, for 2^n buckets"
         )
     return Buckets(int(buckets))
 
