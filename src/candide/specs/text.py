@@ -176,8 +176,8 @@ class TextSpec(Spec):
         if limits != NO_LIMITS and (self.vocabulary is not None or is_whole(self.buckets)):
             numbering = "buckets" if self.vocabulary is None else "vocabulary"
             raise ParameterError(
-                f"min_df is {self.min_df!r} and max_features {self.max_features!r} together with {numbering}; they "
-                f"select tokens by name from the training texts; omit them, or omit {numbering}"
+                f"min_df={self.min_df!r} and max_features={self.max_features!r} cannot be combined with {numbering}, "
+                f"because they select tokens by name from the training texts; omit them, or omit {numbering}"
             )
         return limits
 
