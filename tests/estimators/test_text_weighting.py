@@ -223,7 +223,7 @@ def test_what_was_counted_differently_does_not_add() -> None:
         ({"family": "bernoulli", "weighting": "tfidf"}, "only records whether"),
         ({"min_df": 0.5}, "min_df is 0.5"),
         ({"max_features": 0}, "max_features is 0"),
-        ({"min_df": 2, "buckets": 10}, "min_df is 2 .* buckets"),
+        ({"min_df": 2, "buckets": 10}, "min_df=2 .* buckets"),
         ({"max_features": 2, "vocabulary": ["aa"]}, "max_features=2 .* vocabulary"),
         ({"family": "auto", "min_df": 2}, "min_df is 2"),
         ({"family": "auto", "weighting": "log"}, "weighting is 'log'"),
