@@ -154,7 +154,7 @@ void bind_scoring(nb::module_& module) {
         nb::arg("values"), nb::arg("table"), nb::arg("base"), nb::arg("n_threads"), exact("scores"));
 
     module.def(
-        "cosines",
+        "cosine_features",
         [](Output angles) {
             const Unlocked released;
             cosines(angles.data(), angles.size());

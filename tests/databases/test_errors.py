@@ -32,7 +32,7 @@ TABLE = pa.table({"x": [1.0, None, 2.0], "word": ["a", "b", "c"], "w": [1.0, -1.
         ),
         ("t", {"columns": ["X"]}, InputError, "did you mean 'x'"),
         ("t", {"columns": "x"}, ParameterError, r"expected a list of names: columns=\['x'\]"),
-        ("t", {"columns": ["y"]}, ParameterError, "label='y' is also given"),
+        ("t", {"columns": ["y"]}, ParameterError, "label='y' is also passed"),
         ("t", {"weight": "w"}, InputError, "weight='w' contains a weight that is -1.0"),
         ("t", {"weight": "word"}, InputError, "weight='word' is a column of type string"),
         ("SELECT x, y, x AS w FROM t", {"weight": "w", "columns": ["x"]}, InputError, "a weight that is missing"),

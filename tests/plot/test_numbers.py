@@ -100,8 +100,8 @@ def test_areas_are_bayes_theorem() -> None:
 @every(
     "prior,likelihood,message",
     [
-        ({"a": 1}, {"a": 1}, "classes in both, at least two"),
-        ({"a": 1, "b": 1}, {"a": 1, "c": 1}, "the same classes in both, at least two"),
+        ({"a": 1}, {"a": 1}, "classes in both, and at least two"),
+        ({"a": 1, "b": 1}, {"a": 1, "c": 1}, "the same classes in both, and at least two"),
         ({"a": 1, "b": 1}, {"a": 1, "b": 2}, "from 0 to 1"),
         ({"a": 1, "b": 1}, {"a": 0, "b": 0}, "0 for every class"),
     ],

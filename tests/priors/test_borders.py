@@ -106,7 +106,7 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Normal(0, 1, 0), "noise of Normal is 0; expected finite numbers above 0"),
         (lambda: NormalInverseGamma(0, -1), "strength of NormalInverseGamma is -1"),
         (lambda: NormalInverseGamma(0, 1, -0.6), "shape of NormalInverseGamma is -0.6; expected finite numbers of at"),
-        (lambda: Dirichlet(1.0).mean(), "has no number of outcomes; pass one pseudo-count per outcome"),
+        (lambda: Dirichlet(1.0).mean(), "does not specify the number of outcomes; pass one pseudo-count per outcome"),
         (lambda: Beta().learn([0, 2]), "values contain 2; expected 0 or 1"),
         (lambda: Dirichlet([1, 1]).learn([0, 2]), "values contain 2; expected positions of outcomes, 0 to 1"),
         (lambda: Dirichlet([1, 1]).learn([0.5]), "values contain 0.5; expected positions of outcomes, 0 to 1"),

@@ -220,7 +220,7 @@ def _extent(column: Array) -> Extent:
     return Extent(low, high, int(missing.sum()), first(fraction), first(infinite), first(huge))
 
 
-def cosines(angles: Floats) -> Floats:
+def cosine_features(angles: Floats) -> Floats:
     """The cosines of angles by the series of the sine: what a quarter of a turn is above |t|, for cos(2πt)."""
     turns = angles * (0.5 / np.pi)
     x = (0.25 - np.abs(turns - np.rint(turns))) * (2 * np.pi)

@@ -74,7 +74,7 @@ def test_names_that_differ_in_case(tmp_path: Path) -> None:
 
 def test_name_of_a_column_with_a_bad_date(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "x,day\n" + "a,2020-01-31\n" * 25_000 + "a,soon\n")
-    with pytest.raises(SourceError, match="column 'day' contains 'soon', but the rows before contain dates"):
+    with pytest.raises(SourceError, match="column 'day' contains 'soon', but the preceding rows contain dates"):
         candide.read(path).to_table()
 
 
@@ -162,7 +162,7 @@ MANY = 2_500
 BAD = {
     "too-few": ("4,5", r"found 2 cells, expected 3 \('4,5'\)"),
     "too-many": ("4,x,6,7", "found 4 cells, expected 3"),
-    "type": ("n/a,x,6", r"column 'a' contains 'n/a', but the rows before contain integers.*missing=\['n/a'\]"),
+    "type": ("n/a,x,6", r"column 'a' contains 'n/a', but the preceding rows contain integers.*missing=\['n/a'\]"),
     "quote": ('4,"x"y,6', "a quote is not closed, or is followed by other characters"),
 }
 

@@ -74,7 +74,9 @@ def test_late_in_csv(tmp_path: Path, cell: str, newline: str) -> None:
     line = 3 + 2 * MANY
     with pytest.raises(SourceError) as error:
         candide.read(path).to_table()
-    assert f"a.csv, line {line}: column 'a' contains {cell!r}, but the rows before contain integers" in str(error.value)
+    assert f"a.csv, line {line}: column 'a' contains {cell!r}, but the preceding rows contain integers" in str(
+        error.value
+    )
     assert "write a number like this one in the first rows" in str(error.value)
     source = candide.read(path, on_bad_row="skip")
     assert source.to_table()["a"].to_pylist() == [1] * (MANY + 1)

@@ -115,7 +115,7 @@ def test_unknown_names(tmp_path: Path, asked: dict[str, Any], message: str) -> N
 
 def test_a_column_has_one_role(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "text,label\nhello,ham\n")
-    with pytest.raises(ParameterError, match="label='text' is also given"):
+    with pytest.raises(ParameterError, match="label='text' is also passed"):
         candide.read(path, label="text", text="text")
     with pytest.raises(ParameterError, match="text= and columns= are both given"):
         candide.read(path, text="text", columns=["text"])

@@ -37,7 +37,7 @@ Model = Annotated[
 _WRITE = "The file to write; an existing one is replaced."
 _output = partial(typer.Option, "--output", "-o", readable=False)
 Output = Annotated[Path | None, _output(help=_WRITE)]
-_MODEL = "By default the source with the ending .candide, or model.candide."
+_MODEL = "By default, the name of the source with the extension .candide, or model.candide."
 ModelOutput = Annotated[Path | None, _output(help=f"{_WRITE} {_MODEL}")]
 ChangedOutput = Annotated[Path | None, _output(help=f"{_WRITE} By default MODEL itself.")]
 Label = Annotated[str | None, _reading(help="The label column; detected by default.")]

@@ -46,8 +46,8 @@ def predict(
         bool,
         typer.Option(
             "--keep-formulas",
-            help="CSV and TSV: write texts that begin with =, +, - or @ unchanged. By default they get an "
-            "apostrophe, so that spreadsheets do not run them as formulas.",
+            help="CSV and TSV: write texts that begin with =, +, - or @ unchanged. By default, they are "
+            "prefixed with an apostrophe, so that spreadsheets do not run them as formulas.",
         ),
     ] = False,
     text: options.Text = None,

@@ -30,8 +30,8 @@ def check_stdin(*given: object) -> None:
     count = sum(str(one) == STDIN for one in each)
     if count > 1:
         raise ParameterError(
-            f"standard input is named {count} times ('-', or no argument where standard input is the default), but it "
-            "can be read only once; name files for the others"
+            f"standard input is given {count} times (as '-', or by omitting an argument that defaults to it), but it "
+            "can be read only once; pass files for the other arguments"
         )
 
 

@@ -56,8 +56,8 @@ def ready_model(
     bound = spec.bind(schema)
     if bound.looks_back or spec.compute_loo:
         raise ParameterError(
-            "calibrate, compute_loo and alpha='loo' need training rows, but a model from counts has none; omit them, "
-            "or call fit with rows"
+            "calibrate, compute_loo and alpha='loo' need training rows, but a model built from counts has none; omit "
+            "these parameters, or call fit with rows"
         )
     bound.prior.check_weights(index)
     # A class without rows was named all the same, so it stays.
@@ -315,7 +315,9 @@ def _sorted_values(values: Sequence[Any], table: Floats, j: int) -> tuple[Array,
     """Return the categories sorted as in training, and the position of each in the given list."""
     what = f"categories of column {j} are {values!r}"
     if len(values) != table.shape[1]:
-        raise InputError(f"{what}, but its table has {table.shape[1]} columns; pass one value per column")
+        raise InputError(
+            f"{what}, but its table of counts has {table.shape[1]} columns; pass one category per column of that table"
+        )
     if any(is_missing(value) for value in values):
         raise InputError(
             f"{what}, which include a missing value; missing values are not counted; remove it and its counts"

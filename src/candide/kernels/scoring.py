@@ -26,14 +26,14 @@ from .tables import (
 BYTE_CELLS = 1 << 11
 
 
-def cosines(angles: Floats) -> Floats:
+def cosine_features(angles: Floats) -> Floats:
     """Replace angles, in radians, by their cosines, to thirteen digits, and the same on all machines.
 
     >>> angles = np.array([0.0, 1.0, -7.5, 100.0])
-    >>> bool(np.abs(cosines(angles.copy()) - np.cos(angles)).max() < 1e-13)
+    >>> bool(np.abs(cosine_features(angles.copy()) - np.cos(angles)).max() < 1e-13)
     True
     """
-    _core.cosines(angles)
+    _core.cosine_features(angles)
     return angles
 
 

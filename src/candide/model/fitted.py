@@ -109,9 +109,9 @@ class Fitted:
             calibration = replace(calibration, bias=bias)
         elif not (calibration is None or isinstance(calibration, Scaling)):
             raise InputError(
-                f"calibrate={self.bound_spec.calibrate!r} was fitted for the classes {self.classes.labels.tolist()} "
-                f"and cannot be refitted for {classes.labels.tolist()}, because this model keeps no training rows; "
-                "construct it with subsample=100_000, or with calibrate='platt'"
+                f"the calibration (calibrate={self.bound_spec.calibrate!r}) was fitted for the classes "
+                f"{self.classes.labels.tolist()} and cannot be refitted for {classes.labels.tolist()}, because this "
+                "model keeps no training rows; construct it with subsample=100_000, or with calibrate='platt'"
             )
         return replace(self, classes=classes, calibration=calibration)
 

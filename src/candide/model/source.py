@@ -60,7 +60,8 @@ class RequestedRoles:
             )
         if self.label is not None and self.label in (self.text, self.weight, *(self.columns or ())):
             raise ParameterError(
-                f"label={self.label!r} is also given as a training column or as the weight; choose a different column"
+                f"label={self.label!r} is also passed as text=, columns= or weight=; choose a different column for "
+                "one of them"
             )
 
 

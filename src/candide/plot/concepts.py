@@ -86,8 +86,8 @@ def _finish(ax: Axes, evidence: str) -> None:
 def _checked(prior: Mapping[Any, float], likelihood: Mapping[Any, float]) -> tuple[Floats, Floats]:
     if set(prior) != set(likelihood) or len(prior) < 2:
         raise ParameterError(
-            f"prior names {list(prior)} and likelihood {list(likelihood)}; expected the same classes in both, at "
-            "least two"
+            f"prior has the classes {list(prior)} and likelihood has {list(likelihood)}; expected the same classes in "
+            "both, and at least two"
         )
     width, height = (np.array([float(part[label]) for label in prior]) for part in (prior, likelihood))
     if not ((width >= 0).all() and width.sum() > 0 and ((height >= 0) & (height <= 1)).all()):

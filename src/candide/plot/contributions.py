@@ -76,7 +76,7 @@ def _explain(model: Any, row: Any) -> Explanation:
     """Explain the one row that is given."""
     if isinstance(model, Explanations):
         raise ParameterError(
-            f"waterfall explains a single row, got explanations of {len(model)} rows; pass one of them, such as "
+            f"waterfall explains a single row, but got explanations of {len(model)} rows; pass one of them, such as "
             "model.explain(X)[0]"
         )
     model = check_fitted(model, "waterfall")
@@ -93,7 +93,7 @@ def _explain(model: Any, row: Any) -> Explanation:
         row = [row]
     found = explain_rows(model._fitted(), row)
     if len(found) != 1:
-        raise ParameterError(f"waterfall explains a single row, got {len(found)} rows; pass one of them")
+        raise ParameterError(f"waterfall explains a single row, but got {len(found)} rows; pass one of them")
     return found[0]
 
 

@@ -128,7 +128,7 @@ def _own_family(model: BaseNB, place: int) -> str:
             reason = choice.note if choice.text is None else "it contains texts (for a TextNB, use word_shift)"
             raise InputError(
                 f"column {family.names[place]!r} has no density of its own: {reason}; choose another column, or set "
-                "its family in columns="
+                "the family of this one with columns="
             )
         return str(choice.model.family)
     own = next((family for kind, family in _FAMILIES.items() if isinstance(model, kind)), None)

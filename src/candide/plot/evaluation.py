@@ -256,7 +256,9 @@ def learning_curve(
     if measure not in _MEASURES:
         raise ParameterError(f"measure is {measure!r}; expected one of {', '.join(_MEASURES)}")
     if not hasattr(model, "predict_proba"):
-        raise ParameterError(f"learning_curve requires a classifier with predict_proba, got a {type(model).__name__}")
+        raise ParameterError(
+            f"learning_curve requires a classifier with predict_proba, but got a {type(model).__name__}"
+        )
     if isinstance(model, BaseNB):
         fitted_model = (model if hasattr(model, "model_") else deepcopy(model).fit(X, y, sample_weight))._fitted()
         batch = fitted_model.batch(X, y, sample_weight)

@@ -119,7 +119,8 @@ class Dirichlet(Readable):
     def _cells(self) -> Floats:
         if np.ndim(self.concentration) == 0:
             raise ParameterError(
-                f"{self!r} has no number of outcomes; pass one pseudo-count per outcome: Dirichlet([1, 1])"
+                f"{self!r} does not specify the number of outcomes; pass one pseudo-count per outcome, such as "
+                "Dirichlet([1, 1])"
             )
         return np.asarray(self.concentration)
 

@@ -257,7 +257,7 @@ def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, 
         advice = "write a number like this one in the first rows, from which the type of the column is detected"
     advice = f"correct it, declare the type (schema={{{column!r}: 'category'}}, --type {column}=category), or {advice}"
     return (
-        f"column {column!r} contains {cell!r}, but the rows before contain {names.get(kind, 'numbers')}",
+        f"column {column!r} contains {cell!r}, but the preceding rows contain {names.get(kind, 'numbers')}",
         row,
         advice,
     )

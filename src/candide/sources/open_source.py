@@ -99,8 +99,8 @@ def open_source(
     if isinstance(X, Source):
         if y is not None or sample_weight is not None or groups is not None:
             raise InputError(
-                "labels, weights or groups are given together with a source of candide.read, which has its own; omit "
-                "them, and name the columns in read(…, label=…, weight=…)"
+                "labels, weights or groups are passed together with a source from candide.read, which defines its own; "
+                "omit them, and pass the column names to candide.read(…, label=…, weight=…)"
             )
         return X
     engine = _engine(X)

@@ -346,7 +346,7 @@ def _cast(column: pa.Array, field: pa.Field, name: str, first_row: int, to_texts
     # Bytes and records have one text.
     plain = _is_number(column.type) or pa.types.is_boolean(column.type) or pa.types.is_temporal(column.type)
     if _is_text(field.type) and plain and not to_texts and DECLARED not in (field.metadata or {}):
-        raise _refusal(column, field, name, "the same value could be written in two ways, such as 17 and '17.0'")
+        raise _refusal(column, field, name, "the same value could be written in several ways, such as '17' and '17.0'")
     try:
         converted = convert_array(column, field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
@@ -358,7 +358,7 @@ def _cast(column: pa.Array, field: pa.Field, name: str, first_row: int, to_texts
 
 def _refusal(column: pa.Array, field: pa.Field, name: str, found: str) -> SourceError:
     declared = (field.metadata or {}).get(DECLARED)
-    decided = "its declared type" if declared else "the type of the rows before"
+    decided = "its declared type" if declared else "the type of the preceding rows"
     return SourceError(
         f"{name}: column {field.name!r} is of type {column.type}, which cannot be converted to {field.type}, "
         f"{decided} ({found}); write it with one type in all files, or declare its type: schema={{{field.name!r}: "

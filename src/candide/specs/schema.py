@@ -46,7 +46,7 @@ class Schema:
         if self.feature_names is not None and names is not None and names != self.feature_names:
             raise InputError(
                 f"X has the columns {list(names)}, but the model was trained on {list(self.feature_names)}; pass "
-                "these columns in this order"
+                "the training columns in the same order"
             )
 
     def parts(self) -> dict[str, Any] | None:

@@ -176,8 +176,8 @@ class TextSpec(Spec):
         if limits != NO_LIMITS and (self.vocabulary is not None or is_whole(self.buckets)):
             numbering = "buckets" if self.vocabulary is None else "vocabulary"
             raise ParameterError(
-                f"min_df is {self.min_df!r} and max_features {self.max_features!r} together with {numbering}; they "
-                f"select tokens by name from the training texts; omit them, or omit {numbering}"
+                f"min_df={self.min_df!r} and max_features={self.max_features!r} cannot be combined with {numbering}, "
+                f"because they select tokens by name from the training texts; omit them, or omit {numbering}"
             )
         return limits
 
@@ -292,8 +292,8 @@ def _numbered(buckets: Any) -> Coding:
         return Vocabulary()
     if not (is_whole(buckets) and 1 <= buckets <= _MOST_BITS):
         raise ParameterError(
-            f"buckets is {buckets!r}; expected 'auto', None (a vocabulary of all tokens), or an integer n for 2^n "
-            f"buckets, from 1 to {_MOST_BITS}"
+            f"buckets is {buckets!r}; expected 'auto', None (a vocabulary of all tokens), or an integer n from 1 to "
+            f"{_MOST_BITS}, for 2^n buckets"
         )
     return Buckets(int(buckets))
 

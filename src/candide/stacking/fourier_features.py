@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
-from ..kernels.scoring import cosines
+from ..kernels.scoring import cosine_features
 from ..kernels.tables import PickTable
 from ..lazy_dataclass import dataclass
 from .binning import MergedCodes, RankCoordinates, merge_codes
@@ -172,13 +172,13 @@ class RandomFourierFeatures:
         angles = self.inputs.times(binned, self.frequencies)
         angles += self.phases
         if binned.codes.min(initial=0) >= 0:
-            return cosines(angles)
+            return cosine_features(angles)
         # The mean of cos(a + x) is |z| cos(a + arg z), where z, that of exp(ix), is exp(i mean - variance / 2) if x is
         # normal.
         log_size = np.zeros_like(angles)
         self._add_levels(binned, angles, log_size)
         self._add_ranks(binned, angles, log_size)
-        return np.asarray(np.exp(log_size) * cosines(angles))
+        return np.asarray(np.exp(log_size) * cosine_features(angles))
 
     def _add_levels(self, binned: BinnedRows, angles: Floats, log_size: Floats) -> None:
         levels = self.inputs.levels

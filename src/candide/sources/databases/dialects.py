@@ -107,7 +107,7 @@ def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise SourceError(
             f"column {field.name!r} contains values that are not of type {field.type} ({first_line(error)}); convert "
-            f"them, as in CAST({field.name} AS TEXT)"
+            f"them in the query, for example with CAST({field.name} AS TEXT)"
         ) from None
 
 
