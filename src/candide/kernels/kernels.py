@@ -8,16 +8,20 @@ sets it to one thread, and the last one that ends restores it. Some have a setti
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
+from itertools import repeat
 from numbers import Integral
 from threading import Lock
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..exceptions import ParameterError
 from .counting import CountingKernels
+from .layouts import Floats, Rows, chunks
 from .scoring import DependenceKernels, LeftOutKernels, ScoringKernels
 from .token_bins import TokenBinKernels
 from .tokens import TokenKernels
@@ -134,3 +138,17 @@ class Kernels(CountingKernels, ScoringKernels, LeftOutKernels, DependenceKernels
 
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = resolve_n_threads(n_threads)
+
+    def map_chunks(self, data: Rows, scores: Callable[[Rows, Kernels], Floats], size: int) -> Floats:
+        """Return the scores of all rows; several chunks of rows are scored at a time, each on one thread."""
+        first, *rest = (part for _, _, part in chunks(data, size))
+        # What is computed when first needed, such as tables of logarithms, is computed before other threads begin.
+        found = [scores(first, self)]
+        if self.n_threads == 1 or len(rest) < 2:
+            found += [scores(part, self) for part in rest]
+        else:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(min(self.n_threads, len(rest))) as pool:
+                found += pool.map(scores, rest, repeat(Kernels(1)))
+        return found[0] if len(found) == 1 else np.concatenate(found)

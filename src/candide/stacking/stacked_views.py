@@ -15,7 +15,7 @@ from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.counting import Hashes
 from ..kernels.kernels import single_threaded_blas
-from ..kernels.layouts import Array, Floats, chunks
+from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
 from ..statistics import Sample
 from .binning import TableBinning
@@ -30,6 +30,8 @@ from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_
 from .views import LabeledRows, View
 from .weights import LEAST_SIZE, PartialWeights, StackingWeights, WeightProblem, draw_masks, fit_partial
 
+# Rows that are scored at a time.
+_CHUNK = 1 << 13
 # Folds where rows are left out in blocks.
 _FOLDS = 10
 _TOGETHER = "all columns, added up"
@@ -186,11 +188,14 @@ class StackedViews:
         """Weight of each block and each view of several columns, averaged over the classes."""
         return np.asarray(self.weights.weight[len(self.columns) : self._n_past].mean(axis=1))
 
-    @single_threaded_blas()
     def scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
         """Return the scores of rows, ``(rows, classes)``; ``log_prior`` is the score of a row without any cell."""
-        parts = [self._scores(likelihood, part, log_prior, kernels) for _, _, part in chunks(data)]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+        @single_threaded_blas()
+        def of_chunk(part: Columns, kernels: Kernels) -> Floats:
+            return self._scores(likelihood, part, log_prior, kernels)
+
+        return kernels.map_chunks(data, of_chunk, _CHUNK)
 
     def absent(self, likelihood: TableLikelihood, data: Columns) -> Array | None:
         """Return which used cells are absent, ``(rows, columns of the table)``; None if none is."""
