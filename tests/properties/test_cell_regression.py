@@ -37,8 +37,8 @@ def view_of(model: Any) -> CellRegression:
 
 
 def assert_same(model: NaiveBayes, other: NaiveBayes) -> None:
-    np.testing.assert_allclose(view_of(other).tables, view_of(model).tables, rtol=0, atol=5e-7)
-    np.testing.assert_allclose(other.predict_proba(NEW), model.predict_proba(NEW), rtol=0, atol=5e-7)
+    np.testing.assert_allclose(view_of(other).tables, view_of(model).tables, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(other.predict_proba(NEW), model.predict_proba(NEW), rtol=0, atol=1e-7)
 
 
 def test_order_merge_and_stream(model: NaiveBayes) -> None:
