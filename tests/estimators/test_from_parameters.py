@@ -343,7 +343,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("tables", lambda: CategoricalNB.from_counts([]), "found no tables; expected one table per column"),
     ("tables", lambda: CategoricalNB.from_parameters([TWO, [[1.0]]]), "tables of 1 and 2 rows"),
     ("values", lambda: CategoricalNB.from_parameters([TWO], []), "categories has 0 lists for 1 columns"),
-    ("values", lambda: CategoricalNB.from_parameters([TWO], [["a"]]), "its table has 2 columns"),
+    ("values", lambda: CategoricalNB.from_parameters([TWO], [["a"]]), "its table of counts has 2 columns"),
     ("values", lambda: CategoricalNB.from_parameters([TWO], [["a", "a"]]), "expected distinct values"),
     (
         "values",

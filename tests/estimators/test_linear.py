@@ -112,7 +112,7 @@ def test_a_temperature_that_grows_with_the_length_is_refused() -> None:
 
 
 def test_columns_without_variance_are_refused() -> None:
-    with pytest.raises(ParameterError, match="no variance"):
+    with pytest.raises(ParameterError, match="zero variance"):
         diagnostics.as_linear(GaussianNB(variance="shared", var_smoothing=0).fit([[1.0], [1.0], [2.0]], [0, 0, 1]))
 
 

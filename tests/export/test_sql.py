@@ -223,7 +223,7 @@ def test_all_columns_are_kept_where_there_are_records() -> None:
 
 def test_what_cannot_be_a_query_says_so() -> None:
     counts = [[1, 0], [0, 2], [3, 1]]
-    with pytest.raises(ParameterError, match="texts"):
+    with pytest.raises(ParameterError, match="text inputs"):
         TextNB(family="multinomial").fit(["a b", "c d"], ["x", "y"]).to_sql()
     with pytest.raises(ParameterError, match="estimate='mean'"):
         MultinomialNB(estimate="predictive").fit(counts, ["a", "b", "b"]).to_sql()
