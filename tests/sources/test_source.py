@@ -218,7 +218,7 @@ def test_the_first_file_decides(tmp_path: Path) -> None:
     pq.write_table(pa.table({"age": [17.0, 18.5]}), numbers)
     pq.write_table(pa.table({"age": ["17.0", None]}), texts)
     assert candide.read(numbers, texts).to_table()["age"].to_pylist() == [17.0, 18.5, 17.0, None]
-    with pytest.raises(SourceError, match=r"a.parquet: column 'age' .* two ways.*schema=\{'age': 'number'\}"):
+    with pytest.raises(SourceError, match=r"a.parquet: column 'age' .* several ways.*schema=\{'age': 'number'\}"):
         candide.read(texts, numbers).to_table()
     assert candide.read(texts, numbers, schema={"age": "number"}).to_table()["age"].to_pylist()[2:] == [17.0, 18.5]
     assert candide.read(numbers, texts, schema={"age": "category"}).to_table()["age"].to_pylist()[0] == "17"
@@ -236,3 +236,10 @@ def test_models_tell_the_types_of_text_files(tmp_path: Path) -> None:
     assert source.schema.field("code").type == pa.int64()
     assert model.predict(source)[-1] == 1
     assert model.score(source) == 1.0
+
+
+def test_predictions_of_rows_without_a_label(tmp_path: Path) -> None:
+    """The label of training may be absent or missing."""
+    model = NaiveBayes(stacking=None).fit(candide.read(write(tmp_path / "a.csv", numbered(50)), label="label"))
+    assert len(model.predict(candide.read(write(tmp_path / "b.csv", "n\n1\n2\n")))) == 2
+    assert len(model.predict(candide.read(write(tmp_path / "c.csv", "n,label\n1,a\n2,\n")))) == 2
