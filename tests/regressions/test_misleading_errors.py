@@ -190,9 +190,7 @@ def test_weights_of_a_source_count_in_its_score(tmp_path: Path) -> None:
 
 
 def test_a_reader_given_as_texts() -> None:
-    with pytest.raises(
-        InputError, match="y is of type list, but X is a RecordBatchReader, whose rows are read in batches"
-    ):
+    with pytest.raises(InputError, match="y is of type list, but X is a RecordBatchReader, whose rows are read"):
         TextNB().fit(pa.table({"text": ["a b", "c d"]}).to_reader(), ["x", "y"])
     with pytest.raises(InputError) as refused:
         TextNB().fit([pa.table({"text": ["a b"] * 1000}), "c d"], ["x", "y"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..remote import Place, RemotePath, as_path
 from . import options
 from .command import command
 
@@ -77,11 +78,12 @@ def train(
     every: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="Time between checkpoints.")] = 60.0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
     page: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             "--report",
+            metavar="PATH",
             show_default=False,
-            readable=False,
+            parser=as_path,
             help="Also write an HTML report on the model, such as report.html.",
         ),
     ] = None,
@@ -149,7 +151,7 @@ def train(
 
 
 def _checkpoint(
-    path: Path, source: Source, spec: Spec, every: float, sources: list[str] | None, reading: options.Reading
+    path: Place, source: Source, spec: Spec, every: float, sources: list[str] | None, reading: options.Reading
 ) -> CheckpointFile:
     from ..exceptions import ParameterError
     from ..sources import ArrowSource
@@ -159,6 +161,10 @@ def _checkpoint(
         raise ParameterError(
             "--checkpoint and --resume do not apply to sources that a cluster reads, which retries lost work itself; "
             "omit them"
+        )
+    if isinstance(path, RemotePath):
+        raise ParameterError(
+            f"checkpoints are written next to the model, but {path} is not a local file; name one with -o"
         )
     assert isinstance(source, ArrowSource)
     return CheckpointFile(path, source, spec, every, {"sources": sources, **asdict(reading)})
@@ -231,8 +237,8 @@ def default_output(sources: list[str] | None) -> Path:
     from ..sources.cluster_files import without_engine
 
     first = without_engine((sources or ["-"])[0])
-    path = Path(first)
-    if not path.exists() or first == "-":
+    path = as_path(first)
+    if isinstance(path, RemotePath) or not path.exists() or first == "-":
         return Path("model.candide")
     stem = path.name if path.is_dir() else path.name.split(".")[0] or path.name
     return path.parent / f"{stem}.candide"
