@@ -18,6 +18,7 @@ from .source import ArrowSource
 # Rows of a batch of a dataset; it reads a few batches ahead.
 _DATASET_ROWS = 1 << 15
 _READ_AHEAD = 2
+_BUFFER_BYTES = 1 << 20
 # First rows of a relation, by which roles and kinds of columns are decided.
 _FIRST_ROWS = 10_000
 
@@ -165,9 +166,14 @@ def _first_of_relation(X: Any, names: list[str]) -> _Batches:
 
 
 def _dataset_batches(X: Any, names: list[str]) -> _Batches:
-    yield from X.to_batches(
-        columns=names, batch_size=_DATASET_ROWS, batch_readahead=_READ_AHEAD, fragment_readahead=_READ_AHEAD
-    )
+    ahead: dict[str, Any] = {"batch_readahead": _READ_AHEAD, "fragment_readahead": 1}
+    if getattr(getattr(X, "format", None), "default_extname", None) == "parquet":
+        from pyarrow.dataset import ParquetFragmentScanOptions
+
+        # Otherwise whole row groups are read before their first row is returned.
+        options = ParquetFragmentScanOptions(use_buffered_stream=True, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        ahead["fragment_scan_options"] = options
+    yield from X.to_batches(columns=names, batch_size=_DATASET_ROWS, **ahead)
 
 
 def _stream_batches(stream: Any, names: list[str]) -> _Batches:
