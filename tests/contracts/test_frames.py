@@ -219,8 +219,8 @@ def test_two_columns_of_one_name_are_refused() -> None:
         candide.GaussianNB().fit(pd.DataFrame(X, columns=["a", "b", "a"]), y)
 
 
-def test_lazy_frame_is_refused() -> None:
-    with pytest.raises(InputError, match="collect"):
+def test_lazy_frame_needs_the_name_of_its_label() -> None:
+    with pytest.raises(InputError, match="pass the name of the column of X, as in y='label'"):
         candide.GaussianNB().fit(pl.LazyFrame(lists(X)), y)
 
 

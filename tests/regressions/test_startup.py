@@ -17,7 +17,8 @@ LABELS = ["spam", "ham"] * 60
 # Which of some modules are loaded in the end.
 PROBE = """
 import atexit, sys
-HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "narwhals", "matplotlib", "importlib.metadata")
+HEAVY = ("scipy", "sklearn", "pandas", "polars", "pyarrow", "duckdb", "narwhals", "matplotlib", "fsspec", "tempfile",
+         "importlib.metadata")
 atexit.register(lambda: print("loaded:", *[name for name in HEAVY if name in sys.modules]))
 {more}
 sys.argv = ["candide", "classify", *sys.argv[1:]]

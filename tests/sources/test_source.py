@@ -236,3 +236,10 @@ def test_models_tell_the_types_of_text_files(tmp_path: Path) -> None:
     assert source.schema.field("code").type == pa.int64()
     assert model.predict(source)[-1] == 1
     assert model.score(source) == 1.0
+
+
+def test_predictions_of_rows_without_a_label(tmp_path: Path) -> None:
+    """The label of training may be absent or missing."""
+    model = NaiveBayes(stacking=None).fit(candide.read(write(tmp_path / "a.csv", numbered(50)), label="label"))
+    assert len(model.predict(candide.read(write(tmp_path / "b.csv", "n\n1\n2\n")))) == 2
+    assert len(model.predict(candide.read(write(tmp_path / "c.csv", "n,label\n1,a\n2,\n")))) == 2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ..exceptions import ParameterError
+from ..remote import Place
 from . import options
 from .command import command
 from .reading import check_output, check_stdin
@@ -90,7 +90,7 @@ def forget(
         _change(model, source, target, session, "forget", absent)
 
 
-def _target(model: Path, output: Path | None, sources: list[str] | None) -> Path:
+def _target(model: Place, output: Place | None, sources: list[str] | None) -> Place:
     """Return the path of the changed model."""
     check_stdin(model, sources)
     check_output(model, output)
@@ -98,7 +98,7 @@ def _target(model: Path, output: Path | None, sources: list[str] | None) -> Path
 
 
 def _change(
-    path: Path, source: Source, target: Path, session: Session, verb: Literal["learn", "forget"], absent: str | None,
+    path: Place, source: Source, target: Place, session: Session, verb: Literal["learn", "forget"], absent: str | None,
     decay: float | None = None,
 ) -> None:  # fmt: skip
     from ..model.train import forget as forget_rows
@@ -131,9 +131,7 @@ def _change(
 
 @command
 def merge(
-    models: Annotated[
-        list[Path], typer.Argument(metavar="MODEL...", show_default=False, readable=False, help="Model files.")
-    ],
+    models: options.Models,
     output: options.Output = None,
     *,
     writing: options.Writing,
@@ -155,7 +153,7 @@ def merge(
         _save(merged, target, session, f"merged {len(models)} models")
 
 
-def _save(model: Model, path: Path, session: Session, what: str) -> None:
+def _save(model: Model, path: Place, session: Session, what: str) -> None:
     from ..storage.models import save_model
     from .training_report import rows_text
 

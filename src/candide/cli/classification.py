@@ -16,10 +16,9 @@ from .session import Session
 from .session import as_json as to_json
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..kernels.layouts import Floats
     from ..model.model import Model
+    from ..remote import Place
 
 
 def run_without_options(model: str, texts: list[str]) -> None:
@@ -27,7 +26,7 @@ def run_without_options(model: str, texts: list[str]) -> None:
     run_command(lambda: classify_texts(model, texts or None, None, Session()))
 
 
-def classify_texts(model: str | Path, texts: list[str] | None, abstain: float | None, session: Session) -> None:
+def classify_texts(model: str | Place, texts: list[str] | None, abstain: float | None, session: Session) -> None:
     """Write a line for each text; lines of standard input are classified as they arrive."""
     texts = texts if texts is not None else [STDIN]
     check_stdin(model, texts)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..exceptions import ParameterError
+from ..remote import Place, as_path, is_remote, local_path, read_bytes
 from . import options
 from .command import command
 
@@ -76,8 +76,10 @@ def load(
         raise ParameterError("load needs an output file; pass -o FILE")
     if text == "-":
         loaded = load_lines(sys.stdin, "stdin")
+    elif is_remote(text):
+        loaded = load_lines(read_bytes(text).decode().splitlines(keepends=True), text)
     else:
-        with open(text, encoding="utf-8") as file:
+        with open(local_path(text), encoding="utf-8") as file:
             loaded = load_lines(file, text)
     with writing.locked(checked_path(output), shared.session):
         save_model(loaded, output, rows=(kept := loaded.has_training_rows))
@@ -88,7 +90,7 @@ def load(
 def convert(
     model: options.Model,
     output: Annotated[
-        Path, typer.Argument(metavar="OUTPUT", show_default=False, readable=False, help="A .candide or .json file.")
+        Place, typer.Argument(metavar="OUTPUT", show_default=False, parser=as_path, help="A .candide or .json file.")
     ],
     without_rows: Annotated[bool, typer.Option("--without-rows", help="Omit the training rows.")] = False,
     *,

@@ -15,6 +15,7 @@ from ..exceptions import InputError
 from ..kernels._core import set_mmap_threshold, trim_heap
 from ..model.source import Chunk, Source
 from ..model.train import Checkpoint, Monitor, Training
+from ..remote import fingerprint, is_remote, local_path
 from .interrupt import Interrupts, Terminated
 from .progress import Pass, watched
 from .session import Session
@@ -197,6 +198,9 @@ def _settings(spec: Spec) -> str:
 
 def _fingerprint(path: str) -> list[Any]:
     """Return a source with a hash of its files' names, sizes and times, which changes when a file is written to."""
+    if is_remote(path):
+        return [path, sha256(fingerprint(path).encode()).hexdigest()]
+    path = local_path(path)
     files = [Path(path)] if Path(path).is_file() else [Path(name) for name in sorted(glob(path, recursive=True))]
     inside = [each for file in files for each in ([file] if file.is_file() else sorted(file.rglob("*")))]
     told = (f"{each} {each.stat().st_size} {each.stat().st_mtime_ns}" for each in inside)

@@ -6,12 +6,12 @@ import json
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..exceptions import ParameterError
+from ..remote import Place, as_path
 from .command import Group
 from .session import Session
 
@@ -25,21 +25,21 @@ Quiet = Annotated[bool, _common("--quiet", "-q", help="Print only results and er
 Json = Annotated[bool, _common("--json", help="Print the result as JSON to standard output.")]
 Threads = Annotated[int | None, _common(min=1, metavar="N", help="Number of threads; by default one per core.")]
 _SOURCES = (
-    "Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…) or - for standard input; "
-    "except for predict, also spark:TABLE, spark:FILES and dask:FILES."
+    "Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…), addresses such as s3://… or - "
+    "for standard input; except for predict, also spark:TABLE, spark:FILES and dask:FILES."
 )
 Sources = Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False, help=_SOURCES)]
-# readable=False: whether a file can be read is found out when it is opened, with our message and exit code.
-Model = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", show_default=False, readable=False, help="A model file, or - for standard input."),
+_MODEL_FILE = "A model file, an address such as s3://…, or - for standard input."
+Model = Annotated[Place, typer.Argument(metavar="MODEL", show_default=False, parser=as_path, help=_MODEL_FILE)]
+Models = Annotated[
+    list[Place], typer.Argument(metavar="MODEL...", show_default=False, parser=as_path, help="Model files.")
 ]
 _WRITE = "The file to write; an existing one is replaced."
-_output = partial(typer.Option, "--output", "-o", readable=False)
-Output = Annotated[Path | None, _output(help=_WRITE)]
+_output = partial(typer.Option, "--output", "-o", metavar="PATH", parser=as_path)
+Output = Annotated[Place | None, _output(help=_WRITE)]
 _MODEL = "By default, the name of the source with the extension .candide, or model.candide."
-ModelOutput = Annotated[Path | None, _output(help=f"{_WRITE} {_MODEL}")]
-ChangedOutput = Annotated[Path | None, _output(help=f"{_WRITE} By default MODEL itself.")]
+ModelOutput = Annotated[Place | None, _output(help=f"{_WRITE} {_MODEL}")]
+ChangedOutput = Annotated[Place | None, _output(help=f"{_WRITE} By default MODEL itself.")]
 Label = Annotated[str | None, _reading(help="The label column; detected by default.")]
 Text = Annotated[str | None, _reading(help="The text column; detected by default.")]
 _COLUMNS = "The columns to train on, optionally with their families: 'age,job=categorical'."
@@ -87,7 +87,7 @@ class Writing(Group):
 
     lock_timeout: LockTimeout = 300.0
 
-    def locked(self, path: Path, session: Session) -> AbstractContextManager[None]:
+    def locked(self, path: Place, session: Session) -> AbstractContextManager[None]:
         """Keep other processes from changing a model file while it is read, changed and written again."""
         from ..storage.atomic_write import locked
 

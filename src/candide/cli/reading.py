@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
 from ..exceptions import ModelFileError, ParameterError
+from ..remote import is_remote, local_path, read_bytes
 from .session import Session
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..model.model import Model
     from ..model.source import Source
+    from ..remote import Place
 
 
 STDIN = "-"
@@ -35,7 +37,7 @@ def check_stdin(*given: object) -> None:
         )
 
 
-def check_output(model: Path, output: Path | None) -> None:
+def check_output(model: Place, output: Place | None) -> None:
     """Raise an error if a model from standard input has no output file."""
     if str(model) == STDIN and output is None:
         raise ParameterError("the model is read from standard input, so the result needs a file name; pass -o FILE")
@@ -100,12 +102,13 @@ def _refuse_file_options(engine: str, options: dict[str, Any]) -> None:
             )
 
 
-def refuse_source(path: Path, sources: list[str] | None) -> None:
+def refuse_source(path: Place, sources: list[str] | None) -> None:
     """Raise an error if the output would overwrite a source."""
     from ..sources.cluster_files import without_engine
 
-    for source in map(without_engine, sources or []):
-        if path.exists() and os.path.exists(source) and path.samefile(source):
+    for source in map(local_path, map(without_engine, sources or [])):
+        here = os.path.exists(path) and os.path.exists(source)
+        if os.path.samefile(path, source) if here else is_remote(source) and str(path) == source:
             raise ParameterError(
                 f"{path} is both a source and the output, and would be overwritten; name another output file"
             )
@@ -123,7 +126,7 @@ def _collecting(on_bad_row: str) -> str | Path:
     raise ParameterError(f"--on-bad-row is {on_bad_row!r}; expected error, skip, or 'collect FILE'")
 
 
-def open_model(path: str | Path) -> Model:
+def open_model(path: str | Place) -> Model:
     """The model in a file or in standard input, be it one that ``dump`` wrote."""
     if str(path) == STDIN:
         from ..sources.files import copy_stream
@@ -136,7 +139,10 @@ def open_model(path: str | Path) -> Model:
     return _model_in(path)
 
 
-def _model_in(path: str | Path) -> Model:
+def _model_in(path: str | Place) -> Model:
+    if is_remote(path):
+        return _downloaded(str(path))
+    path = local_path(path)
     with open(path, "rb") as file:
         is_text = file.read(1) == b"{"
     if not is_text:
@@ -147,7 +153,15 @@ def _model_in(path: str | Path) -> Model:
         return load_lines(lines, str(path))
 
 
-def _loaded(path: str | Path) -> Model:
+def _downloaded(url: str) -> Model:
+    """Return the model at an address."""
+    from ..storage.models import load_bytes, load_lines
+
+    data = read_bytes(url)
+    return load_lines(data.decode(errors="replace").splitlines(), url) if data[:1] == b"{" else load_bytes(data, url)
+
+
+def _loaded(path: str | Place) -> Model:
     """Return the model in a file, which threads read and verify while modules are imported."""
     from ..storage.background_reader import BackgroundReader
 

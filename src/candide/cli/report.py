@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..remote import Place, size_of
 from . import options
 from .command import command
 
@@ -75,9 +75,9 @@ def report(
     session.report({"page": str(path), **found.as_dict()}, lambda: as_lines(found, path))
 
 
-def as_lines(found: ModelReport, path: Path) -> list[Any]:
+def as_lines(found: ModelReport, path: Place) -> list[Any]:
     """Return the warnings and the path, as lines."""
-    lines = [f"wrote {path} ({path.stat().st_size / 1e3:,.0f} kB)"]
+    lines = [f"wrote {path} ({size_of(path) / 1e3:,.0f} kB)"]
     if found.training is None and found.given is None:
         lines.append(
             "the report has no examples, because the model keeps no training rows; pass --data, or train with "

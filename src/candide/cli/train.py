@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..remote import Place, RemotePath, as_path
 from . import options
 from .command import command
 
@@ -22,6 +23,7 @@ EXAMPLES = """
 candide train messages.csv
 candide train people.parquet --label income --columns 'age,job=categorical'
 candide train houses.csv --type zip=category --type built=date
+candide train measurements.csv --estimator GaussianNB --set variance=shared
 candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide
 candide train spam.mbox ham.mbox --report spam.html
 candide train --sql "SELECT body, queue FROM 'tickets.parquet'" --label queue
@@ -45,6 +47,15 @@ def train(
         str,
         typer.Option(metavar="FAMILY", help="The family for texts: auto, multinomial, bernoulli, complement or polya."),
     ] = "auto",
+    estimator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="The estimator: NaiveBayes, TextNB, GaussianNB, BernoulliNB, CategoricalNB, ComplementNB, "
+            "MultinomialNB or PoissonNB. By default TextNB for a single text column, else NaiveBayes.",
+        ),
+    ] = None,
     refine: Annotated[
         bool,
         typer.Option(
@@ -53,9 +64,7 @@ def train(
     ] = False,
     setting: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Any other parameter of TextNB or NaiveBayes, such as alpha=0.5."
-        ),
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator, such as alpha=0.5."),
     ] = None,
     with_rows: Annotated[
         bool,
@@ -69,11 +78,12 @@ def train(
     every: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="Time between checkpoints.")] = 60.0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
     page: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             "--report",
+            metavar="PATH",
             show_default=False,
-            readable=False,
+            parser=as_path,
             help="Also write an HTML report on the model, such as report.html.",
         ),
     ] = None,
@@ -108,7 +118,7 @@ def train(
     roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
     declared = types_of(types)
     with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
-        spec = make_spec(source, settings, families_of(columns), declared)
+        spec = make_spec(source, settings, families_of(columns), declared, estimator)
         path = checked_path(output or default_output(sources))
         refuse_source(path, sources)
         if page is not None:
@@ -141,7 +151,7 @@ def train(
 
 
 def _checkpoint(
-    path: Path, source: Source, spec: Spec, every: float, sources: list[str] | None, reading: options.Reading
+    path: Place, source: Source, spec: Spec, every: float, sources: list[str] | None, reading: options.Reading
 ) -> CheckpointFile:
     from ..exceptions import ParameterError
     from ..sources import ArrowSource
@@ -151,6 +161,10 @@ def _checkpoint(
         raise ParameterError(
             "--checkpoint and --resume do not apply to sources that a cluster reads, which retries lost work itself; "
             "omit them"
+        )
+    if isinstance(path, RemotePath):
+        raise ParameterError(
+            f"checkpoints are written next to the model, but {path} is not a local file; name one with -o"
         )
     assert isinstance(source, ArrowSource)
     return CheckpointFile(path, source, spec, every, {"sources": sources, **asdict(reading)})
@@ -168,25 +182,54 @@ def _notes(sources: list[str] | None, passed: Pass) -> dict[str, str]:
 
 
 def make_spec(
-    source: Source, settings: dict[str, Any], families: dict[str, str], types: dict[str, str] | None = None
+    source: Source,
+    settings: dict[str, Any],
+    families: dict[str, str],
+    types: dict[str, str] | None = None,
+    estimator: str | None = None,
 ) -> Spec:
-    """Return the parameters of the model that suits the source."""
+    """Return the parameters of an estimator: the one that is named, or the one that suits the source."""
     from ..exceptions import ParameterError
+    from ..specs import spec_class
     from ..specs.table import TableSpec
     from ..specs.text import TextSpec
 
     roles = source.roles
     assert roles is not None
-    if roles.text is not None:
+    name = _checked_estimator(estimator) or ("NaiveBayes" if roles.text is None else "TextNB")
+    if families and name != "NaiveBayes" and estimator:
+        raise ParameterError(
+            f"--columns sets a family for {', '.join(families)}, but {name} has one family for all columns; name the "
+            "columns alone, or use NaiveBayes"
+        )
+    if name == "TextNB":
         return TextSpec().with_parameters(**settings)
     if "family" in settings:
+        found = f"the estimator is {name}" if estimator else f"the source is a table ({', '.join(roles.columns)})"
         raise ParameterError(
-            f"--model applies only to texts, but the source is a table ({', '.join(roles.columns)}); omit it, or name "
-            "the text column with --text"
+            f"--model applies only to texts, but {found}; omit it, or name the text column with --text"
         )
     here = (*roles.columns, roles.label)
     declared = {name: kind for name, kind in (types or {}).items() if name in here}
-    return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**settings)
+    if name == "NaiveBayes":
+        return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**settings)
+    if declared and not source.is_read_here:
+        raise ParameterError(
+            f"--type does not apply to {name} on sources that a cluster reads; omit it, or use NaiveBayes"
+        )
+    # The evaluation that train prints.
+    return spec_class(name)().with_parameters(**{"compute_loo": True} | settings)
+
+
+def _checked_estimator(name: str | None) -> str | None:
+    from ..data.column_selection import did_you_mean
+    from ..exceptions import ParameterError
+    from ..specs import SPECS
+
+    if name is None or name in SPECS:
+        return name
+    hint = did_you_mean(name, SPECS, "pass one of these")
+    raise ParameterError(f"--estimator is {name!r}; expected one of {', '.join(SPECS)}; {hint}")
 
 
 def default_output(sources: list[str] | None) -> Path:
@@ -194,8 +237,8 @@ def default_output(sources: list[str] | None) -> Path:
     from ..sources.cluster_files import without_engine
 
     first = without_engine((sources or ["-"])[0])
-    path = Path(first)
-    if not path.exists() or first == "-":
+    path = as_path(first)
+    if isinstance(path, RemotePath) or not path.exists() or first == "-":
         return Path("model.candide")
     stem = path.name if path.is_dir() else path.name.split(".")[0] or path.name
     return path.parent / f"{stem}.candide"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..remote import size_of
 from .progress import rows_and_size
 from .tables import Column, TerminalTable, count, name_and_value, of_loo, of_summary
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
     from ..model.source import Source
     from ..model.table import Table
+    from ..remote import Place
     from .progress import Pass
 
 _WORDS = 8
@@ -20,7 +21,7 @@ _MAX_CLASSES = 30
 _MAX_COLUMNS = 20
 
 
-def as_machine(model: Model, source: Source, passed: Pass, path: Path) -> dict[str, Any]:
+def as_machine(model: Model, source: Source, passed: Pass, path: Place) -> dict[str, Any]:
     """Return the output of ``--json``."""
     roles = model.schema.roles
     assert roles is not None
@@ -40,7 +41,7 @@ def as_machine(model: Model, source: Source, passed: Pass, path: Path) -> dict[s
     return found | ({"leave_one_out": model.loo.as_dict()} if model.has_loo else {})
 
 
-def as_lines(model: Model, passed: Pass, path: Path, with_rows: bool) -> list[Any]:
+def as_lines(model: Model, passed: Pass, path: Place, with_rows: bool) -> list[Any]:
     """Return lines and tables for a terminal."""
     lines: list[Any] = [name_and_value("Data", _data(model, passed))]
     summary = summary_of(model)
@@ -50,7 +51,7 @@ def as_lines(model: Model, passed: Pass, path: Path, with_rows: bool) -> list[An
         lines += of_loo(model.loo)
     if model.spec.reads_texts:
         lines.append(top_words(model))
-    return [*lines, "", f"wrote {path} ({path.stat().st_size / 1e6:,.2f} MB, {rows_text(with_rows)})"]
+    return [*lines, "", f"wrote {path} ({size_of(path) / 1e6:,.2f} MB, {rows_text(with_rows)})"]
 
 
 def rows_text(with_rows: bool) -> str:

@@ -8,14 +8,16 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..exceptions import ParameterError, naming
 from ..printable import printable
+from ..remote import Place, RemotePath, check_writable
 from .session import as_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
 
@@ -156,15 +158,18 @@ _WRITERS: dict[str, type[Writer]] = {
 _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
-def is_stdout(path: Path | None) -> bool:
+def is_stdout(path: Place | None) -> bool:
     """Whether what is to be written goes to standard output."""
     return path is None or str(path) in _STDOUT
 
 
-def checked_path(path: Path) -> Path:
+def checked_path(path: Place) -> Place:
     """A path whose folder is there and may be written to: better to know before the work than after it."""
     from ..storage.atomic_write import target_of
 
+    if isinstance(path, RemotePath):
+        check_writable(path)
+        return path
     if str(path) == "-":
         raise ParameterError(
             "the output is -, but only predict and dump can write to standard output; pass a file name"
@@ -194,7 +199,7 @@ def _check_access(path: Path) -> None:
 
 
 @contextmanager
-def open_writer(path: Path | None, on_stdout: str, keep_formulas: bool = False) -> Iterator[Writer]:
+def open_writer(path: Place | None, on_stdout: str, keep_formulas: bool = False) -> Iterator[Writer]:
     """A writer for a file by its ending, or for stdout."""
     if path is None or is_stdout(path):
         writer = _WRITERS[on_stdout](sys.stdout.buffer)

@@ -81,6 +81,13 @@ def as_frame(X: Any) -> Any | None:
     return None
 
 
+def is_in_memory(X: Any) -> bool:
+    """Return whether ``X`` is a data frame or a series in memory."""
+    import narwhals.stable.v2 as nw
+
+    return bool(nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_into_series(X))
+
+
 # Tables that are not in memory, recognized by their attributes, and what to pass instead.
 _LAZY_TABLES = (
     (("collect", "collect_schema"), "X.collect()"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 from ..kernels.layouts import Floats
 from ..model.evaluation import Evaluation
@@ -249,15 +249,16 @@ class BaseNB(ModelEstimator):
 
     # Saving and exporting.
 
-    def save(self, path: str | os.PathLike[str], sample: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str] | BinaryIO, sample: bool = False) -> None:
         """Save the model to a file, which ``candide.load`` reads.
 
         The file is replaced atomically: if saving fails, the old file is unchanged.
 
         Parameters
         ----------
-        path : str or Path
-            The file to write, usually with the extension ``.candide``.
+        path : str, Path or binary file object
+            The file to write, usually with the extension ``.candide``; or an address such as
+            ``s3://bucket/mail.candide`` (``pip install 'candide[remote]'``), whose object is written as a whole.
         sample : bool, default False
             Whether to write the training rows that the model keeps. With them, a later ``partial_fit`` or ``merge``
             can refit weights and calibration; without them, these stay the same. A ``NaiveBayes`` with training rows

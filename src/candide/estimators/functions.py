@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -33,7 +33,7 @@ from .base import BaseNB
 Estimator = TypeVar("Estimator", bound=BaseNB)
 
 
-def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
+def load(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -> Any:
     """Load an estimator from a model file.
 
     Nothing in a file is executed. Everything is checked: a file that is truncated, damaged or malicious raises a
@@ -41,13 +41,14 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
 
     Parameters
     ----------
-    path : str or Path
-        The file.
+    path : str, Path or binary file object
+        The file; or an address such as ``s3://bucket/mail.candide`` (``pip install 'candide[remote]'``).
     mmap : bool, default False
         By default the model is read into memory, so later changes of the file have no effect. Training rows of more
         than 4 MB are read when a method needs them; if they have changed in the file, that method raises a
         ``ModelFileError``. With ``mmap=True`` the file is mapped into memory, which several processes can share. Do not
-        overwrite or truncate it while the model is in use; ``save`` is safe, because it replaces the file.
+        overwrite or truncate it while the model is in use; ``save`` is safe, because it replaces the file. Addresses
+        and file objects are read into memory in any case.
 
     Returns
     -------
@@ -61,6 +62,14 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Any:
     ...     candide.GaussianNB().fit([[1.0], [2.0]], ["a", "b"]).save(f"{folder}/model.candide")
     ...     candide.load(f"{folder}/model.candide")
     GaussianNB()
+
+    A file object, here in memory:
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> candide.GaussianNB().fit([[1.0], [2.0]], ["a", "b"]).save(file)
+    >>> candide.load(io.BytesIO(file.getvalue())).predict([[1.2]]).tolist()
+    ['a']
     """
     return from_model(load_model(path, mmap=mmap))
 

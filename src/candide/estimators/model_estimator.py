@@ -73,11 +73,13 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         X : array, sparse matrix or data frame of shape (n_rows, n_columns), or an iterator of chunks
             NaN, None and nulls are missing values: ignored cell by cell. Without ``y``, an iterator (a generator, say)
             that yields ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``; the model is that of
-            all rows, although only a few are in memory at a time. A source of ``candide.read`` works the same way.
+            all rows, although only a few are in memory at a time. A source of ``candide.read`` works the same way, and
+            so do tables that are not in memory: a LazyFrame of polars, a Dataset or RecordBatchReader of pyarrow, a
+            relation of DuckDB, or any object with ``__arrow_c_stream__``.
         y : array of shape (n_rows,)
-            Class labels: numbers, strings or booleans.
+            Class labels: numbers, strings or booleans; of a table that is not in memory, the name of its column.
         sample_weight : array of shape (n_rows,), optional
-            A row of weight k counts as k copies of it.
+            A row of weight k counts as k copies of it. Of a table that is not in memory, the name of a column.
         groups : array of shape (n_rows,), optional
             Rows of one group (a customer, a thread, a patient) are left out together wherever rows are left out: in
             ``loo_``, in choices, stacking weights and calibration. None and NaN: the row is in no group.
@@ -174,7 +176,10 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     # Predicting.
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable class of each row; the first in sorted order if there are ties."""
+        """Return the most probable class of each row; the first in sorted order if there are ties.
+
+        Tables that are not in memory, as in ``fit``, are read in batches.
+        """
         return predict(self._fitted(X), "predict", open_source(X))
 
     def predict_proba(self, X: Any) -> Any:

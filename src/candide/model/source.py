@@ -211,7 +211,9 @@ def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles |
         if labeled and label not in names:
             raise no_column(label, "label", trained.label if trained else None, names)
     others = [name for name in names if name not in (label, weight)]
-    return model.roles_in(others, text, label or "")._replace(weight=weight)
+    found = model.roles_in(others, text, label or "")._replace(weight=weight)
+    # Rows to predict need no label, and are not left out without one.
+    return found if labeled or requested is None else found._replace(label="")
 
 
 def roles_in(spec: Spec, schema: Schema, names: list[str], text: str | None, label: str | None) -> Roles:

@@ -9,6 +9,7 @@ import gzip
 import io
 import lzma
 import os
+import shutil
 import tempfile
 import weakref
 import zlib
@@ -111,6 +112,14 @@ class TemporaryCopy:
         os.close(handle)
         self.path = Path(name)
         weakref.finalize(self, self.path.unlink, missing_ok=True)
+
+
+class TemporaryFolder:
+    """A temporary folder that is deleted with the object."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="candide-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def copy_as_utf8(path: Path, encoding: str, one_newline: bool = False) -> TemporaryCopy:

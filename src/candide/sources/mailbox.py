@@ -183,9 +183,9 @@ class MailboxReader(Reader):
 
     def _records(self, progress: ReadProgress) -> Iterator[dict[str, Any]]:
         n_before = 0
-        for path, label in self._documents:
+        for path, label, name in self._documents:
             with open_decompressed(path) as stream:
-                for place, content in iter_messages(path, stream):
+                for place, content in iter_messages(name, stream):
                     progress.bytes_current = n_before + stream.tell_raw()
                     yield {**_message_cells(content), "file": place, "label": label}
             n_before += path.stat().st_size
@@ -197,15 +197,15 @@ def _message_cells(content: bytes) -> dict[str, Any]:
     return {**cells, "attachments": ", ".join(mail.attachments) or None}
 
 
-def iter_messages(path: Path, stream: Any) -> Iterator[tuple[str, bytes]]:
+def iter_messages(name: str, stream: Any) -> Iterator[tuple[str, bytes]]:
     """Yield the messages of a file with their positions: several for an mbox, else one."""
     lines = iter(io.BufferedReader(stream, 1 << 20))
     first = next(lines, b"")
     if not first.startswith(b"From "):
-        yield str(path), first + b"".join(lines)
+        yield name, first + b"".join(lines)
         return
     for number, content in enumerate(_split_mbox(lines), start=1):
-        yield f"{path}:{number}", content
+        yield f"{name}:{number}", content
 
 
 def _split_mbox(lines: Iterator[bytes]) -> Iterator[bytes]:

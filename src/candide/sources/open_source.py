@@ -7,6 +7,7 @@ from importlib import import_module
 from itertools import chain
 from typing import Any
 
+from ..data.arrays import is_in_memory
 from ..data.column_selection import split_label
 from ..data.labeled_rows import is_unlabeled
 from ..exceptions import InputError
@@ -80,6 +81,14 @@ def _emptied(chunks: list[Chunk]) -> Iterator[Chunk]:
 
 # Modules of sources whose rows are elsewhere, by the package of what is passed.
 _ENGINES = {"dask": ".dask", "pyspark": ".spark"}
+_LAZY = ".lazy_tables"
+# Packages whose tables are in memory, although they can be read as a stream too, and their lazy tables.
+_LAZY_NAMES = {
+    "narwhals": ("LazyFrame",),
+    "pandas": (),
+    "polars": ("LazyFrame",),
+    "pyarrow": ("RecordBatchReader", "Dataset", "FileSystemDataset", "InMemoryDataset", "UnionDataset"),
+}
 
 
 def open_source(
@@ -89,7 +98,7 @@ def open_source(
 
     Parameters
     ----------
-    X : array, data frame, list, source of ``candide.read``, or data of Dask or Spark
+    X : array, data frame, list, source of ``candide.read``, lazy table, Arrow stream, or data of Dask or Spark
         The rows.
     y, sample_weight, groups
         As in ``fit``.
@@ -107,8 +116,8 @@ def open_source(
     if engine is not None:
         if groups is not None:
             raise InputError(
-                "groups is not supported for rows on a cluster; expected rows in memory or chunks; collect the rows, "
-                "or omit groups"
+                "groups is not supported for lazy tables and rows on a cluster; expected rows in memory or chunks; "
+                "collect the rows, or omit groups"
             )
         source: Source = import_module(engine, __package__).open_frame(X, y, sample_weight)
         return source
@@ -123,12 +132,20 @@ def open_source(
 
 
 def is_elsewhere(X: Any) -> bool:
-    """Return whether rows are not in memory: a source, or data of Dask or Spark."""
+    """Return whether rows are not in memory: a source, a lazy table, an Arrow stream, or data of Dask or Spark."""
     return isinstance(X, Source) or _engine(X) is not None
 
 
 def _engine(X: Any) -> str | None:
-    """Return the module for the engine that holds the rows, without importing anything for rows in memory."""
-    module = type(X).__module__
-    # Mostly NumPy's, pandas' or none: a test of the first letter is enough.
-    return _ENGINES.get(module.partition(".")[0]) if module[:1] in "dp" else None
+    """Return the module for rows that are elsewhere, without importing anything for rows in memory."""
+    kind = type(X)
+    module, has_stream = kind.__module__, hasattr(kind, "__arrow_c_stream__")
+    # Mostly NumPy's or none: a test of the first letters is enough.
+    if not has_stream and module[:2] not in ("da", "na", "po", "py"):
+        return None
+    package = module.partition(".")[0]
+    if package in _ENGINES:
+        return _ENGINES[package]
+    if package in _LAZY_NAMES:
+        return _LAZY if kind.__name__ in _LAZY_NAMES[package] else None
+    return _LAZY if has_stream and not is_in_memory(X) else None

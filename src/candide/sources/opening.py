@@ -18,7 +18,6 @@ from .files import (
     TemporaryCopy,
     copy_stream,
     detect_compression,
-    expand_path,
     list_files,
     list_visible,
     open_decompressed,
@@ -28,6 +27,7 @@ from .json_reader import JsonArrayReader, JsonLinesReader
 from .mailbox import MailboxReader, is_email
 from .parquet import ArrowReader, ParquetReader
 from .reader import OnBadRow, Reader
+from .remote_copies import RemoteCopies
 from .source import ArrowSource
 from .text_files import Document, DocumentsReader, LinesReader
 
@@ -56,8 +56,10 @@ def read(
     *paths : str or path
         Files (CSV, TSV, JSON, JSON Lines, Parquet, Arrow, texts line by line, mbox, .eml; also compressed by gzip,
         zstd, bz2 or xz), globs, folders (one sub-folder for each class, Maildirs, tables in pieces), "-" for standard
-        input, or a database: ``sqlite:shop.db?table=orders``, ``duckdb:…``, ``postgres:…``. Several are read one after
-        the other, in this order, those of a glob in sorted order; they must have the same columns.
+        input, a database: ``sqlite:shop.db?table=orders``, ``duckdb:…``, ``postgres:…``, or an address such as
+        ``s3://bucket/mail/*.parquet`` (``pip install 'candide[remote]'``), whose files are copied to a temporary
+        folder. Several are read one after the other, in this order, those of a glob in sorted order; they must have
+        the same columns.
     label, text, columns, weight : str, str, sequence of str, str, optional
         Names of the column of classes, the column of texts or the columns that are learned from, and the column of
         weights. What is not named is found on the first rows; see ``roles``.
@@ -101,8 +103,10 @@ def read(
     if isinstance(columns, str):
         raise ParameterError(f"columns is the string {columns!r}; expected a list of names: columns=[{columns!r}]")
     requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
-    how = ReadOptions(check_format(format), encoding, tuple(missing), extensions)
+    how = ReadOptions(check_format(format), encoding, tuple(missing), extensions, RemoteCopies())
     parts = _open_all([os.fspath(path) for path in paths], sql, how)
+    for part in parts:
+        part.temporary_files += how.copies.files
     return ArrowSource(parts, requested, on_bad_row, check_declared(schema))
 
 
@@ -114,6 +118,7 @@ class ReadOptions:
     encoding: str | None
     missing: tuple[str, ...]
     extensions: bool
+    copies: RemoteCopies
 
 
 def _open_all(paths: list[str], sql: str | None, how: ReadOptions) -> list[Reader]:
@@ -123,9 +128,9 @@ def _open_all(paths: list[str], sql: str | None, how: ReadOptions) -> list[Reade
         raise ParameterError("no source is given; pass a file, a folder, '-' for standard input, or sql='SELECT …'")
     if "-" in paths or any(map(is_database_uri, paths)):
         return [part for path in paths for part in _open_special(path, how)]
-    places = [place for path in paths for place in expand_path(path)]
+    places = [place for path in paths for place in how.copies.expand(path)]
     if all(is_documents(place, how.format) for place in places):
-        return [open_documents(places, how.encoding)]
+        return [open_documents(places, how.encoding, how.copies)]
     return _open_files(places, how)
 
 
@@ -143,12 +148,14 @@ def _open_query(paths: list[str], sql: str, extensions: bool) -> Reader:
 def _open_special(path: str, how: ReadOptions) -> list[Reader]:
     if path == "-":
         return [_open_copy(copy_stream(sys.stdin.buffer), "standard input", how)]
-    return [open_database(path, None, how.extensions)] if is_database_uri(path) else _open_files(expand_path(path), how)
+    if is_database_uri(path):
+        return [open_database(path, None, how.extensions)]
+    return _open_files(how.copies.expand(path), how)
 
 
 def _open_files(places: list[Path], how: ReadOptions) -> list[Reader]:
     pieces = [file for place in places for file in (list_files(place) if place.is_dir() else [place])]
-    return [_open_file(path, str(path), how) for path in pieces]
+    return [_open_file(path, how.copies.name(path), how) for path in pieces]
 
 
 def _open_copy(spool: TemporaryCopy, name: str, how: ReadOptions) -> Reader:
@@ -188,7 +195,7 @@ def _make_reader(path: Path, name: str, kind: FileFormat, how: ReadOptions) -> R
         case "text":
             return LinesReader(path, name, kind)
         case "mbox" | "eml":
-            return MailboxReader([Document(path, None)], name)
+            return MailboxReader([Document(path, None, name)], name)
         case _:
             return open_database(f"{kind.format}:{path}", None)
 
@@ -206,21 +213,23 @@ def is_documents(place: Path, format: str | None) -> bool:
     return format in ("mbox", "eml") or (format is None and place.is_file() and is_email(place))
 
 
-def open_documents(places: Sequence[Path], encoding: str | None) -> Reader:
+def open_documents(places: Sequence[Path], encoding: str | None, copies: RemoteCopies) -> Reader:
     """Return all documents; each path is a class, or each folder within a single path."""
     classes = _class_paths(places[0]) if len(places) == 1 else list(places)
     labels = [_class_name(place) for place in classes] if len(classes) > 1 else [None]
     if len(set(labels)) == 1:
         labels = [None] * len(classes)
     found = [
-        Document(file, label) for place, label in zip(classes, labels, strict=True) for file in _document_files(place)
+        Document(file, label, copies.name(file))
+        for place, label in zip(classes, labels, strict=True)
+        for file in _document_files(place)
     ]
     if not found:
         raise SourceError(
-            f"the folder {places[0]} contains no files; pass a folder with one sub-folder of texts per class, or with "
-            f"files of the formats {', '.join(FORMATS)}"
+            f"the folder {copies.name(places[0])} contains no files; pass a folder with one sub-folder of texts per "
+            f"class, or with files of the formats {', '.join(FORMATS)}"
         )
-    name = str(places[0]) if len(places) == 1 else "the folders"
+    name = copies.name(places[0]) if len(places) == 1 else "the folders"
     is_mailbox = any(map(_is_maildir, classes)) or is_email(found[0].path)
     return MailboxReader(found, name) if is_mailbox else DocumentsReader(found, name, encoding)
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from ..data.containers import DECIDED, DECLARED
 from ..data.conversion import to_boolean, to_datetime, to_exact_number, to_number, to_text
 from ..exceptions import ParameterError, SourceError, naming
-from .files import TemporaryCopy
+from .files import TemporaryCopy, TemporaryFolder
 
 # As many are kept to be looked at; the others are counted.
 _MAX_KEPT = 1_000
@@ -129,10 +129,14 @@ ENGINE_ROWS = 2_048
 
 
 class ReadProgress:
-    """One pass over the parts: its progress, and the rows that it could not read."""
+    """One pass over the parts: its progress, and the rows that it could not read.
 
-    def __init__(self, bad_rows: BadRows) -> None:
+    ``is_preview``: whether it is only a look at first rows, which another pass will read again.
+    """
+
+    def __init__(self, bad_rows: BadRows, *, is_preview: bool = False) -> None:
         self.bad_rows = bad_rows
+        self.is_preview = is_preview
         self.bytes_before = 0
         self.bytes_current = 0
 
@@ -157,8 +161,10 @@ class Reader(ABC):
     is_texts = False
     #: Whether all cells are texts, whose types are told by what they look like.
     is_text_format = False
+    #: Whether first rows that were looked at are kept in memory until the pass that reads them.
+    keeps_first_rows = False
     #: Copies on disk that go with the part.
-    temporary_files: tuple[TemporaryCopy, ...] = ()
+    temporary_files: tuple[TemporaryCopy | TemporaryFolder, ...] = ()
 
     def __init__(self, name: str, *paths: Path) -> None:
         #: What messages call it.

@@ -38,6 +38,8 @@ _MAX_CHECKED = 100
 _INFERENCE_ROWS = 10_000
 # Rows among which a value is searched for columns that have none in the first rows.
 _MAX_SEARCHED = 1_000_000
+# The same where these rows are kept in memory.
+_MAX_KEPT = 100_000
 
 
 class ArrowSource(Source):
@@ -147,6 +149,7 @@ class ArrowSource(Source):
         """Return first rows with a label. For columns without a value in them, later rows are read too."""
         found: list[pa.RecordBatch] = []
         n_rows, n_passed, empty = 0, 0, set(self.roles.columns)
+        most = _MAX_KEPT if any(part.keeps_first_rows for part in self._parts) else _MAX_SEARCHED
         for batch in self._quiet_pass(needed(self.roles)):
             n_passed += len(batch)
             self._note_size(batch)
@@ -158,7 +161,7 @@ class ArrowSource(Source):
                 found.append(kept)
                 n_rows += len(kept)
                 empty -= {name for name in empty if kept.column(name).null_count < len(kept)}
-            if n_rows >= n and (not empty or n_passed >= _MAX_SEARCHED):
+            if n_rows >= n and (not empty or n_passed >= most):
                 break
         if not found:
             raise self._no_rows_error(n_passed)
@@ -215,7 +218,7 @@ class ArrowSource(Source):
     def _quiet_pass(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         """Yield batches of a pass that is not the last one, and notes no bad rows."""
         quiet = BadRows("error" if self._progress.bad_rows.are_errors else "skip")
-        return self._pass(ReadProgress(quiet), 0, names)
+        return self._pass(ReadProgress(quiet, is_preview=True), 0, names)
 
     def first_rows(self, n: int) -> pa.Table:
         """Return the first rows."""

@@ -59,10 +59,11 @@ def _split_lines(block: bytes) -> pa.Array:
 
 
 class Document(NamedTuple):
-    """A file and its class."""
+    """A file, its class, and what messages call it."""
 
     path: Path
     label: str | None
+    name: str
 
 
 def document_schema(fields: list[tuple[str, pa.DataType]], documents: Sequence[Document]) -> pa.Schema:
@@ -85,7 +86,7 @@ class DocumentsReader(Reader):
         return record_batches(self._records(progress), self.schema)
 
     def _records(self, progress: ReadProgress) -> Iterator[dict[str, Any]]:
-        for path, label in self._documents:
+        for path, label, name in self._documents:
             with open_decompressed(path) as stream:
                 content = stream.read()
             progress.bytes_current += path.stat().st_size
@@ -94,7 +95,7 @@ class DocumentsReader(Reader):
                 is_model = path.suffix == ".candide"
                 what, advice = ("a model file", "move the file") if is_model else ("binary data", "remove the file")
                 begin = content[:40].decode("ascii", "replace")
-                progress.bad_rows.add(BadRow(str(path), 1, f"{what} instead of text", begin, advice))
+                progress.bad_rows.add(BadRow(name, 1, f"{what} instead of text", begin, advice))
             else:
                 text = content.decode(encoding, errors="replace").removeprefix("\ufeff")
-                yield {"text": replace_surrogates(text), "file": str(path), "label": label}
+                yield {"text": replace_surrogates(text), "file": name, "label": label}

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..exceptions import LockTimeout, naming, warn
+from ..remote import is_remote, local_path, remote_writer
 
 try:
     import fcntl
@@ -44,7 +45,7 @@ def locked(
     The commands that write a model, such as ``candide update``, take the same lock, so that of several processes that
     change one file, each reads what the one before has written. The lock is advisory: ``load`` and ``save`` do not
     take it. It is a file next to the model (``.NAME.lock``), removed when the block ends; the lock on it does not
-    outlive the process. It is not reentrant.
+    outlive the process. It is not reentrant. Addresses such as ``s3://bucket/mail.candide`` have no lock.
 
     Parameters
     ----------
@@ -67,6 +68,9 @@ def locked(
     ...     candide.load(path).class_count_.tolist()
     [1.0, 2.0]
     """
+    if is_remote(os.fspath(path)):
+        yield
+        return
     target = target_of(path)
     if target.exists() and not target.is_file():  # a device or a pipe cannot be updated in place
         yield
@@ -81,6 +85,7 @@ def locked(
 
 def target_of(path: str | os.PathLike[str]) -> Path:
     """Return the path without symbolic links, or the path itself if that is a pipe without a name (``/dev/stdout``)."""
+    path = local_path(os.fspath(path))
     target = Path(os.path.realpath(path))
     return target if target.exists() or not Path(path).exists() else Path(path)
 
@@ -187,8 +192,13 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file next to the target, which it replaces once all of it is on the disk.
 
     If an error occurs, the old file stays as it is and the temporary file is removed. Temporary files of killed
-    processes are removed by the next process that writes the same file.
+    processes are removed by the next process that writes the same file. An address elsewhere gets the whole file at the
+    end.
     """
+    if is_remote(os.fspath(path)):
+        with remote_writer(path) as file:
+            yield file
+        return
     target = target_of(path)
     with naming(path):
         is_device = target.exists() and not target.is_file()

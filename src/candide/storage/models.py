@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..data.column_selection import Roles
 from ..exceptions import InputError, ModelFileError, ParameterError
@@ -14,6 +15,7 @@ from ..families.base import is_table
 from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.model import Model
+from ..remote import is_remote, local_path, read_bytes
 from ..specs import Spec, spec_class
 from ..specs.schema import Schema
 from .background_reader import BackgroundReader
@@ -49,10 +51,11 @@ _RENAMED = {
 }
 
 
-def save_model(model: Model, path: str | os.PathLike[str], *, rows: bool = False) -> None:
+def save_model(model: Model, path: str | os.PathLike[str] | BinaryIO, *, rows: bool = False) -> None:
     """Write a model to a file; ``rows``: with the training rows that it keeps.
 
-    The file is written under another name and renamed: whatever happens, there is the old file or the new one.
+    The file is written under another name and renamed: whatever happens, there is the old file or the new one. At an
+    address elsewhere, the whole object is replaced. A file object is written to from its position on.
     ``Model.for_file`` comes before.
     """
     if rows:
@@ -67,9 +70,14 @@ def save_checkpoint(model: Model, path: str | os.PathLike[str], note: dict[str, 
     write_model(path, content_of(model, note))
 
 
-def load_model(path: str | os.PathLike[str], *, mmap: bool = False) -> Model:
-    """Read a model from a file. ``mmap``: map the file into memory."""
-    return model_of(read_model(path, mmap=mmap), path)
+def load_model(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -> Model:
+    """Read a model from a file, an address or a file object. ``mmap``: map the file into memory."""
+    return model_of(read_model(path, mmap=mmap), _shown(path))
+
+
+def load_bytes(data: bytes, name: str) -> Model:
+    """Return the model in the bytes of a file; ``name``: of the file, for errors."""
+    return model_of(_parsed(memoryview(data), name), name)
 
 
 def load_from(reader: BackgroundReader) -> Model:
@@ -197,30 +205,67 @@ def _renamed(settings: Mapping[str, Any], kind: type[Spec]) -> dict[str, Any]:
 _SAMPLE = "model.state.sample"
 
 
-def write_model(path: str | os.PathLike[str], content: Content) -> None:
+def write_model(path: str | os.PathLike[str] | BinaryIO, content: Content) -> None:
     """Write a model to a file. An existing file is replaced as a whole, or stays as it is if an error occurs."""
-    from .atomic_write import write_atomically
-
     encoded = EncodedContent.of(content)
     trees = {
         name: json.dumps(getattr(encoded, name), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         for name in TREES
     }
     metadata = {"format": FORMAT, "version": str(CURRENT_VERSION), "kind": encoded.kind, **trees}
-    write_atomically(path, file_chunks(Tensors(metadata, encoded.arrays)))
+    chunks = file_chunks(Tensors(metadata, encoded.arrays))
+    if isinstance(path, (str, os.PathLike)):
+        from .atomic_write import write_atomically
+
+        write_atomically(path, chunks)
+    else:
+        _write_to(path, chunks)
 
 
-def read_model(path: str | os.PathLike[str], *, mmap: bool = False) -> Content:
+def _write_to(file: BinaryIO, chunks: Iterable[bytes | memoryview]) -> None:
+    """Write chunks to a file object, which may take only a part at once."""
+    _check_binary(file, "write", "wb")
+    for chunk in chunks:
+        rest = memoryview(chunk)
+        while rest:
+            n_written = file.write(rest)
+            rest = rest[len(rest) if n_written is None else n_written :]
+
+
+def _check_binary(file: Any, method: str, mode: str) -> None:
+    if hasattr(file, method) and not isinstance(file, io.TextIOBase):
+        return
+    what = "is opened as text" if hasattr(file, method) else f"is a {type(file).__name__}"
+    raise ParameterError(
+        f"path {what}; expected a path or a binary file object; pass a path, or open the file with open(…, {mode!r})"
+    )
+
+
+def _shown(path: Any) -> Any:
+    """Return what messages call a file."""
+    return path if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "the file object")
+
+
+def read_model(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -> Content:
     """Read a model from a file.
 
     No code in the file is executed, and everything is validated: an invalid file raises ``ModelFileError``. The file is
     read into memory; large training rows are read from the open file when they are first needed, and validated then.
     With ``mmap=True``, arrays are views of the file.
     """
-    if not mmap:
-        return read_content(BackgroundReader(path))
-    with decoding_errors(f"{path} cannot be used"):
-        tensors = parse_file(_mapped(path))
+    if not isinstance(path, (str, os.PathLike)):
+        _check_binary(path, "read", "rb")
+        return _parsed(memoryview(path.read()), _shown(path))
+    if is_remote(os.fspath(path)):
+        return _parsed(memoryview(read_bytes(path)), path)
+    place: str | os.PathLike[str] = local_path(path)
+    return _parsed(_mapped(place), place) if mmap else read_content(BackgroundReader(place))
+
+
+def _parsed(data: memoryview, name: Any) -> Content:
+    """Return the validated content of a file that is in memory."""
+    with decoding_errors(f"{name} cannot be used"):
+        tensors = parse_file(data)
         return _encoded(tensors.metadata, parse_trees(tensors.metadata), tensors.arrays).decode()
 
 
