@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from properties.tables import repeated_values
 from storage.example_models import PROSE, TOPICS
+from tiers import every, fast
 
 import candide
 from candide import (
@@ -24,6 +26,8 @@ from candide import (
     TextNB,
 )
 from candide.exceptions import ParameterError
+from candide.kernels import Kernels
+from candide.stacking.cell_regression import CellRegression
 
 from .javascript import NODE, assert_same, run
 
@@ -235,6 +239,93 @@ def test_tables_without_stacking(settings: dict[str, Any]) -> None:
     assert_same(model, objects_of(asked), asked)
 
 
+def stacked(*tables: Any, **settings: Any) -> Any:
+    """A model as a file holds it: without training rows."""
+    return candide.from_json(NaiveBayes(compute_loo=False, **settings).fit(*tables).to_json())
+
+
+def rows_with_gaps(n: int, share: float) -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    rows = mixed(n, 1)[0].astype({"member": object})
+    for column in rows:
+        rows.loc[rng.random(n) < share, column] = None
+    rows.loc[0, "city"], rows.loc[1, "age"], rows.loc[2, "size"] = "nowhere", 1000.0, 1e9
+    rows.loc[3] = None
+    return rows
+
+
+STACKED: list[dict[str, Any]] = [
+    {},
+    {"calibrate": "beta"},
+    {"columns": {"city": "ignore", "size": "gaussian", "visits": "poisson"}},
+    {"order": 0, "class_prior": [0.5, 0.5, 0.0]},
+]
+
+
+@pytest.mark.parametrize("settings", fast(STACKED[1:2], STACKED), ids=str)
+def test_stacked_tables(settings: dict[str, Any]) -> None:
+    """Rows with missing cells, in columns that had some in training and in others, where they are not given."""
+    frame, y = mixed(400, 0)
+    complete, asked = frame.notna().all(axis=1), rows_with_gaps(80, 0.3)
+    assert_same(stacked(frame[complete], y[complete], **settings), objects_of(asked), asked)
+    if settings != STACKED[1]:
+        assert_same(stacked(frame, y, **settings), objects_of(asked), asked)
+
+
+def test_stacked_numbers() -> None:
+    frame, y = mixed(200, 0)
+    numbers = frame[["age", "size", "zero"]].to_numpy(float)
+    rows = [[None if np.isnan(cell) else cell for cell in row] for row in numbers.tolist()]
+    assert_same(stacked(numbers, y == "low"), rows, numbers)
+
+
+def test_corrections_of_cells() -> None:
+    model, rows = stacked(*repeated_values()), repeated_values(60, seed=2)[0]
+    assert isinstance(model.model_.classifier.fitted.views.views[-1], CellRegression)
+    rows.loc[0, "job"] = "pilot"
+    rows.loc[1, ["age", "gain"]] = 1e6, -1e6
+    rows.loc[2:20, "age"], rows.loc[10:30, "job"] = np.nan, None
+    assert_same(model, objects_of(rows), rows)
+
+
+@pytest.mark.slow
+def test_tables_of_many_rows() -> None:
+    """Triples of columns and Fourier features; random grids are left out."""
+    frame, y = mixed(5_000, 3)
+    asked = rows_with_gaps(100, 0.2)
+    model = stacked(frame, y, refine=False)
+    names = {type(view).__name__ for view in model.model_.classifier.fitted.views.views}
+    assert names == {"OneDependence", "TwoDependence", "Covariance", "FourierRegression"}
+    assert_same(model, objects_of(asked), asked)
+    whole = stacked(frame, y, refine=True)
+    with pytest.raises(ParameterError, match="approximate=True"):
+        whole.to_js()
+    with pytest.warns(UserWarning, match="leaves out"):
+        found = run(whole, objects_of(asked), approximate=True)
+    with pytest.warns(UserWarning, match="leaves out"):
+        left = whole.model_.classifier.for_export(approximate=True)
+    data = whole.model_.spec.read(asked, whole.model_.schema, whole.model_.classifier)
+    expected = left.posterior(data, Kernels(), logarithm=False)
+    np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-9)
+
+
+NUMBERS = ["gaussian", "student", "lognormal", "power", "kernel", "bins", "poisson",
+           ("bins", {"method": "mdlp"}), ("categorical", {"unseen": "smooth"}), "categorical"]  # fmt: skip
+
+
+@every("missing", ["ignore", "category"])
+@pytest.mark.parametrize("family", fast(["student", "power", "poisson", "categorical"], NUMBERS), ids=str)
+def test_families_of_numbers(family: Any, missing: str) -> None:
+    rng = np.random.default_rng(3)
+    y = np.arange(150) % 3
+    x = rng.poisson(3 + 2 * y).astype(float) + (0.0 if family == "poisson" else 1.0)
+    x[::9] = np.nan
+    plain: dict[str, Any] = {"stacking": None, "calibrate": None}
+    model = NaiveBayes(family, missing=missing, **plain).fit({"x": x, "z": rng.poisson(3, 150) + 1.0}, y)
+    asked = pd.DataFrame({"x": np.r_[x[:50], -3.0, 0.0, 0.5, 2.0, 100.0], "z": np.r_[np.arange(50) + 1, [np.nan] * 5]})
+    assert_same(model, objects_of(asked), asked)
+
+
 def test_rows_are_checked() -> None:
     model = MultinomialNB().fit(X, Y)
     rows = [{"x0": 1}, {"x0": "1", "x1": 0, "x2": 0}, {"x0": -1, "x1": 0, "x2": 0}, ["#inf", 0, 0], 5, None]
@@ -258,8 +349,6 @@ def test_numbers_are_exact() -> None:
 
 def test_what_cannot_be_exported_is_refused() -> None:
     frame, y = mixed(300, 0)
-    with pytest.raises(ParameterError, match="stacking=None"):
-        NaiveBayes().fit(frame, y).to_js()
     plain: dict[str, Any] = {"stacking": None, "calibrate": None}
     with pytest.raises(ParameterError, match="dates or times"):
         NaiveBayes(**plain).fit(frame.assign(day=pd.Timestamp("2024-01-01")), y).to_js()

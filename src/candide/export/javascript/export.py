@@ -16,6 +16,7 @@ from ...families.text_likelihood import TextLikelihood
 from ...kernels.tokenizer import TokenizerConfig
 from ...model.classifier import Classifier
 from ...model.model import Model
+from ...specs.table_schema import TableSchema
 from ...stacking.calibration import Chain, Scaling
 from ...stacking.calibration_curves import Beta, Isotonic
 from ...stacking.token_views import StackedTokenViews
@@ -24,6 +25,7 @@ from .tables import plain_label, row_data, table_data
 from .texts import plain_data, stacked_data, stacked_tokenizers, tokenizer_data, unicode_data
 
 _TEXTS = ("posterior.js", "terms.js", "texts.js")
+_TABLES = ("posterior.js", "terms.js", "tables.js")
 
 
 def to_js(model: Model, *, approximate: bool = False) -> str:
@@ -81,17 +83,21 @@ def _texts(model: Classifier) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 def _rows(model: Model, classifier: Classifier) -> tuple[dict[str, Any], tuple[str, ...]]:
     likelihood: Any = classifier.likelihood
-    if classifier.fitted is not None and classifier.fitted.views is not None:
-        raise ParameterError(
-            "this model stacks views of several columns, which are not supported in JavaScript; fit it with "
-            "stacking=None, or use to_onnx() and onnxruntime-web"
-        )
-    if isinstance(likelihood, TableLikelihood):
-        names, examples = model.spec.table_columns(model.schema)
-        made = table_data(likelihood, names, examples, names)
-    else:
+    if not isinstance(likelihood, TableLikelihood):
         made = row_data(likelihood, classifier.family, model.column_names())
-    return {**made, "limits": len(made["limitTerms"])}, ("posterior.js", "terms.js", "tables.js")
+        return {**made, "limits": len(made["limitTerms"])}, (*_TABLES, "plain_tables.js")
+    names, examples = model.spec.table_columns(model.schema)
+    fitted = classifier.fitted_without_rows
+    views: Any = None if fitted is None else fitted.views
+    made = table_data(likelihood, views, classifier.scorer.offset, names, examples, _given_names(model, names))
+    return made, (*_TABLES, *(("plain_tables.js",) if views is None else ("views.js", "stacked_tables.js")))
+
+
+def _given_names(model: Model, names: list[str]) -> list[str]:
+    """Return the names of the columns of the user's tables, ignored ones included."""
+    schema = model.schema
+    given = schema.given if isinstance(schema, TableSchema) else None
+    return names if given is None else [str(name) for name in given]
 
 
 def _grows(calibration: Any) -> bool:

@@ -39,6 +39,7 @@ function readFeatureSet(given) {
     tokenizer: readTokenizer(given.tokenizer),
     placeOf: readCoding(given.coding, -1),
     share: size.map((one) => one / (whole || 1)),
+    bins: [...given.knots.keys()],
     logKnots: given.knots.map((knot) => Math.log(Math.max(1, N_CLASSES - 1) * knot)),
     logSizes: [size.map((one) => Math.log(one + spare)), size.map((one) => Math.log(Math.max(whole - one, 0) + spare))],
   };
@@ -65,7 +66,7 @@ function tokenParts(own, place) {
       parts[1][k] -= Math.log((Math.max(weight - own.count[i], 0) + own.alpha) / (weight + own.alpha));
     }
   }
-  const level = interpolate(Math.log(Math.max(evidence, TINY)), own.logKnots, [...own.logKnots.keys()]);
+  const level = interpolate(Math.log(Math.max(evidence, TINY)), own.logKnots, own.bins);
   return { parts, level };
 }
 

@@ -1,18 +1,10 @@
 // A row of a table, column by column.
 
-const COLUMNS = MODEL.columns.map((column) => ({
-  ...column,
-  places: column.labels && new Map(column.labels.map((label, place) => [keyOf(label), place])),
-}));
-const GROUPS = [MODEL.terms, ...MODEL.limitTerms].map((group) => group.map(readTerms));
+const COLUMNS = MODEL.columns;
 
 function readTerms(term) {
   const read = readTerm(term);
   return term.terms ? { ...read, terms: term.terms.map(readTerm) } : read;
-}
-
-function keyOf(value) {
-  return typeof value === "boolean" ? Number(value) : value;
 }
 
 const isMissing = (cell) => cell === null || cell === undefined || Number.isNaN(cell);
@@ -40,22 +32,27 @@ function readCell(row, column, place) {
   return value;
 }
 
+// How many of the cuts, which ascend, are not above a number.
+function countBelow(cuts, x) {
+  let begin = 0;
+  for (let end = cuts.length; begin < end; ) {
+    const middle = (begin + end) >>> 1;
+    if (cuts[middle] <= x) begin = middle + 1;
+    else end = middle;
+  }
+  return begin;
+}
+
 // The row of a table of scores that belongs to a cell; null where it adds nothing.
 function codeOf(term, column, cell) {
   if (Number.isNaN(cell)) return term.missingCode;
   if (term.cuts) {
-    let begin = 0;
-    for (let end = term.cuts.length; begin < end; ) {
-      const middle = (begin + end) >>> 1;
-      if (term.cuts[middle] <= cell) begin = middle + 1;
-      else end = middle;
-    }
-    return begin;
+    return countBelow(term.cuts, cell);
   }
-  const place = term.direct ? undefined : column.places.get(cell);
+  const place = term.direct ? undefined : term.places.get(cell);
   if (place !== undefined) return place;
   if (typeof cell === "number" && cell >= 0 && cell < term.rangeEnd && Number.isInteger(cell)) {
-    return term.direct ? cell : column.labels.length;
+    return term.direct ? cell : term.labels.length;
   }
   if (column.refusesUnseen) {
     const value = JSON.stringify(cell);
@@ -100,44 +97,13 @@ function addCell(scores, term, column, cell, j) {
   }
 }
 
-function restScores(terms, cells) {
-  const scores = new Array(N_CLASSES).fill(0);
-  for (const term of terms) {
-    if (term.kind === "transformed") restScores(term.terms, cells).forEach((score, k) => (scores[k] += score));
-    for (let k = 0; k < N_CLASSES; k++) {
-      if (term.kind === "linear") scores[k] += term.base[k];
-      if (term.kind === "rowTotal") scores[k] -= logRising(term.start[k], rowTotal(cells));
-    }
-  }
-  return scores;
-}
-
-const rowTotal = (cells) => cells.reduce((sum, cell) => (Number.isNaN(cell) ? sum : sum + cell), 0);
-
-export function predict(row) {
+function cellsOf(row) {
   if (row === null || typeof row !== "object") {
     throw new TypeError("expected an object with a value for each column, or an array of values");
   }
-  const cells = COLUMNS.map((column) => readCell(row, column, column.place));
-  const terms = [{ kind: "prior", column: null, value: "prior", view: null, scores: Array.from(OFFSET) }];
-  COLUMNS.forEach((column, j) => {
-    const [scores, ...limits] = GROUPS.map((group) => {
-      const own = new Array(N_CLASSES).fill(0);
-      for (const term of group) {
-        if (term.column === undefined) addCell(own, term, column, cells[j], j);
-        else if (term.column === j) addCell(own, term, column, cells[j], 0);
-      }
-      return own;
-    });
-    if ([scores, ...limits].every((part) => part.every((score) => score === 0))) return;
-    const value = Number.isNaN(cells[j]) ? null : row[Array.isArray(row) ? column.place : column.name];
-    const term = { kind: "cell", column: column.name, value, view: null, scores };
-    terms.push(limits.length ? { ...term, limits } : term);
-  });
-  const [scores, ...limits] = GROUPS.map((group) => restScores(group, cells));
-  if ([scores, ...limits].some((part) => part.some((score) => score !== 0))) {
-    const rest = { kind: "rest", column: null, value: "all together", view: null, scores };
-    terms.push(limits.length ? { ...rest, limits } : rest);
-  }
-  return answer(terms, MODEL.countsCells ? rowTotal(cells) : 0);
+  return COLUMNS.map((column) => readCell(row, column, column.place));
+}
+
+function shownValue(row, column, cell) {
+  return Number.isNaN(cell) ? null : row[Array.isArray(row) ? column.place : column.name];
 }

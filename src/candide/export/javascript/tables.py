@@ -15,8 +15,10 @@ from ...families.linear import TokenFamily
 from ...families.poisson import Poisson
 from ...families.score_terms import CodeTable
 from ...families.table_likelihood import TableLikelihood
-from ...kernels.layouts import Array
+from ...kernels.layouts import Array, Floats
+from ...stacking.stacked_views import StackedViews
 from .terms import written_terms
+from .views import stacking_data
 
 
 def plain_label(label: Any, what: str) -> Any:
@@ -58,26 +60,40 @@ def _of_column(term: Any) -> list[Any]:
 
 
 def table_data(
-    likelihood: TableLikelihood, names: Sequence[str], examples: dict[str, Any], given: Sequence[str]
+    likelihood: TableLikelihood,
+    views: StackedViews | None,
+    log_prior: Floats,
+    names: Sequence[str],
+    examples: dict[str, Any],
+    given: Sequence[str],
 ) -> dict[str, Any]:
-    """Return a table without stacking. ``names``: of its columns; ``given``: of the columns of the user's tables."""
+    """Return a table. ``names``: of its columns; ``given``: of the columns of the user's tables."""
     _refuse_texts_and_dates(likelihood, names, examples)
     if likelihood.blocks:
         raise ParameterError(
             "this model has families of several columns together, which are not supported in JavaScript; model the "
             "columns separately, columns={'numbers': 'gaussian'}"
         )
+    binned = {} if views is None else {column.column: column for column in views.binning.columns}
+    used = sorted({*likelihood.shown, *binned})
+    nulls = None if views is None else views.binning.nulls
     columns: list[dict[str, Any]] = []
     terms: list[Any] = []
-    for place, j in enumerate(likelihood.shown):
+    for place, j in enumerate(used):
         model = likelihood.models[j]
-        assert model is not None
-        own = model.terms(nulls=True)
+        own = () if model is None else model.terms(nulls=nulls is None or bool(nulls[j]))
         lookups = [term.lookup for term in own if isinstance(term, CodeTable) and term.lookup is not None]
-        labels = lookups[0].labels.tolist() if lookups else None
+        labels = None
+        if likelihood.statistics.kinds[j] != "number":
+            known = binned[j].labels if j in binned else lookups[0].labels if lookups else None
+            labels = [] if known is None else known.tolist()
         columns.append(_column(names[j], list(given).index(names[j]), labels, None))
         terms += written_terms(own, column=place)
-    return {"columns": columns, "terms": terms, "limitTerms": []}
+    data = {"columns": columns, "terms": terms, "limitTerms": []}
+    if views is None:
+        return data
+    places = {j: place for place, j in enumerate(used)}
+    return {**data, "stacking": stacking_data(views, likelihood, log_prior, places), "sumName": views.names[0]}
 
 
 def _refuse_texts_and_dates(likelihood: TableLikelihood, names: Sequence[str], examples: dict[str, Any]) -> None:
@@ -102,7 +118,6 @@ def _column(name: Any, place: int, labels: Any, least: float | None, *, strict: 
         "name": str(name),
         "place": place,
         "type": _type_of(own),
-        "labels": own,
         "least": least,
         "refusesUnseen": strict,
     }

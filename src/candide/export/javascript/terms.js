@@ -22,7 +22,13 @@ const TERM_ARRAYS = ["weights", "absent", "base", "constant", "spread", "center"
 function readTerm(term) {
   const read = { ...term };
   for (const name of [...TERM_ARRAYS, "missing", "table", "cuts"]) if (term[name]) read[name] = decodeArray(term[name]);
+  if (term.labels) read.places = new Map(term.labels.map((label, place) => [keyOf(label), place]));
   return read;
+}
+
+// Booleans and the numbers 0 and 1 are the same labels.
+function keyOf(value) {
+  return typeof value === "boolean" ? Number(value) : value;
 }
 
 // What a number adds to the score of class k; `at` is the place of the parameters.

@@ -78,7 +78,8 @@ def _codes(term: CodeTable) -> dict[str, Any]:
     if term.cuts is not None:
         return {**made, "cuts": packed(term.cuts)}
     assert term.lookup is not None
-    return {**made, "direct": bool(term.lookup.direct), "rangeEnd": int(term.lookup.range_end)}
+    labels = None if term.lookup.direct else term.lookup.labels.tolist()
+    return {**made, "labels": labels, "direct": bool(term.lookup.direct), "rangeEnd": int(term.lookup.range_end)}
 
 
 def _transform(transform: Transform) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def _counts(table: TokenBins) -> dict[str, Any]:
     entries = np.repeat(begins - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
     classes, count = table.classes[entries], table.count[entries]
     whole = bool((count == np.trunc(count)).all()) and count.max(initial=0.0) < 1 << 53
-    parts = [part for part, asked in ((classes, table.n_classes > 1), (count, whole)) if asked]
+    parts = [part for part, is_written in ((classes, table.n_classes > 1), (count, whole)) if is_written]
     width = len(parts)
     heads = (ends - sizes) * width + np.arange(len(sizes))
     numbers = np.zeros(len(sizes) + width * len(entries))

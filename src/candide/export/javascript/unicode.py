@@ -56,15 +56,15 @@ def _bare(character: str) -> str:
 
 def _around_sigma(every: str) -> tuple[list[int], list[int]]:
     """Return the characters that are skipped where a capital sigma is checked for the end of a word, and letters."""
-    asked = [one for one in every if one != _STOP]
-    stops = _ends_in_final_sigma(asked, "")
-    passes = _ends_in_final_sigma(asked, "A") - stops
+    neighbors = [one for one in every if one != _STOP]
+    stops = _ends_in_final_sigma(neighbors, "")
+    passes = _ends_in_final_sigma(neighbors, "A") - stops
     return sorted(passes), sorted(stops)
 
 
-def _ends_in_final_sigma(asked: list[str], before: str) -> set[int]:
-    lowered = _STOP.join(f"{before}{one}Σ" for one in asked).lower().split(_STOP)
-    return {ord(one) for one, text in zip(asked, lowered, strict=True) if text.endswith("ς")}
+def _ends_in_final_sigma(characters: list[str], before: str) -> set[int]:
+    lowered = _STOP.join(f"{before}{one}Σ" for one in characters).lower().split(_STOP)
+    return {ord(one) for one, text in zip(characters, lowered, strict=True) if text.endswith("ς")}
 
 
 def _ranges(codes: Iterable[int]) -> str:
