@@ -338,6 +338,18 @@ def test_rows_are_checked() -> None:
                                               "TypeError: expected a string, got null"]  # fmt: skip
 
 
+def test_many_classes_and_smaller_models() -> None:
+    texts = [f"{text} class{i} common" for i, text in enumerate(texts_of(SCRIPTS, 160, 3))]
+    labels = [f"</script><!-- {i % 80}" for i in range(160)]
+    for model in (TextNB("multinomial"), TextNB("complement", alpha=0.0), TextNB("multinomial", buckets=18), TextNB()):
+        assert_same(model.fit(texts, labels), texts[:20])
+        assert "</script>" not in model.to_js()
+    small = TextNB().fit(TEXTS, LABELS).prune(max_tokens=50)
+    assert_same(small, ASKED[:40])
+    assert_same(small.compact(), ASKED[:40])
+    assert_same(TextNB("multinomial").fit(TEXTS, LABELS).partial_fit(FOREIGN[:4], LABELS[:4]), ASKED[:40])
+
+
 def test_numbers_are_exact() -> None:
     model = TextNB("multinomial").fit(TEXTS, LABELS)
     weights = data_of(model.to_js())["plain"]["terms"][0]["weights"]

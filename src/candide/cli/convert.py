@@ -113,6 +113,8 @@ def convert(
 
     if output.suffix not in (".candide", ".json", ".mjs"):
         raise ParameterError(f"the output is {output}; expected a name that ends in .candide, .json or .mjs")
+    if approximate and output.suffix != ".mjs":
+        raise ParameterError(f"--approximate applies to .mjs files, but the output is {output}; omit it")
     session = shared.session
     if output.suffix == ".mjs":
         from ..export.javascript import to_js

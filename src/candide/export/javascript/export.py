@@ -35,8 +35,12 @@ def to_js(model: Model, *, approximate: bool = False) -> str:
         data, scripts = _texts(classifier)
     else:
         data, scripts = _rows(model, classifier)
-    # A script within a page would end at this.
-    text = json.dumps({**_classes(classifier), **data}, ensure_ascii=False, allow_nan=False).replace("</", "<\\/")
+    # Within a script element of a page, these would end it or begin a comment.
+    text = (
+        json.dumps({**_classes(classifier), **data}, ensure_ascii=False, allow_nan=False)
+        .replace("</", "<\\/")
+        .replace("<!--", "\\u003c!--")
+    )
     head = f"// {model.spec.name}, exported by candide {version('candide')}.\n"
     return "\n".join([f"{head}const MODEL = {text};\n", *map(_script, scripts)])
 

@@ -12,7 +12,7 @@ const isMissing = (cell) => cell === null || cell === undefined || Number.isNaN(
 // A cell as the model reads it: a number or a label; NaN where it is missing.
 function readCell(row, column, place) {
   const key = Array.isArray(row) ? place : column.name;
-  if (!(key in row)) {
+  if (!Object.hasOwn(row, key)) {
     throw new TypeError(`the row has no column ${JSON.stringify(key)}; pass null where a cell is missing`);
   }
   const cell = row[key];
