@@ -266,6 +266,8 @@ def test_convert(with_rows: Path, tmp_path: Path) -> None:
     done("convert", with_rows, tmp_path / "model.json")
     done("load", tmp_path / "model.json", "-o", tmp_path / "back.candide", "-q")
     assert candide.load(tmp_path / "back.candide").model_.has_training_rows
+    done("convert", with_rows, tmp_path / "model.mjs")
+    assert (tmp_path / "model.mjs").read_text() == candide.load(with_rows).to_js()
 
 
 def test_compare(few: Path, people: Path) -> None:

@@ -187,7 +187,7 @@ def test_columns_that_are_not_given(model: NaiveBayes) -> None:
 
 
 def test_exports_are_approximate_or_refused(model: NaiveBayes, without: NaiveBayes) -> None:
-    with pytest.raises(ParameterError, match="random grids of columns, which SQL and ONNX cannot express"):
+    with pytest.raises(ParameterError, match="random grids of columns, which exports cannot express"):
         model.to_sql()
     with pytest.warns(UserWarning, match="raises the log-loss of left-out rows by 0"):
         query = model.to_sql(approximate=True)

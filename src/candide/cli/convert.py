@@ -26,6 +26,8 @@ CONVERT_EXAMPLES = """
 candide convert old.candide new.candide
 # Convert to JSON text
 candide convert messages.candide messages.json
+# Export to a JavaScript module
+candide convert messages.candide messages.mjs
 candide convert with_rows.candide small.candide --without-rows
 """
 
@@ -90,23 +92,41 @@ def load(
 def convert(
     model: options.Model,
     output: Annotated[
-        Place, typer.Argument(metavar="OUTPUT", show_default=False, parser=as_path, help="A .candide or .json file.")
+        Place,
+        typer.Argument(metavar="OUTPUT", show_default=False, parser=as_path, help="A .candide, .json or .mjs file."),
     ],
     without_rows: Annotated[bool, typer.Option("--without-rows", help="Omit the training rows.")] = False,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Export to .mjs without random grids of columns.")
+    ] = False,
     *,
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Convert a model to a model file in the newest format (.candide), or to JSON text (.json)."""
+    """Convert a model to a model file in the newest format (.candide), to JSON text (.json), or to JavaScript (.mjs).
+
+    A JavaScript module has no training rows and cannot be converted back.
+    """
     from ..storage.atomic_write import atomic_writer
     from ..storage.models import dump_lines, save_model
     from .reading import open_model
     from .training_report import rows_text
     from .writing import checked_path
 
-    if output.suffix not in (".candide", ".json"):
-        raise ParameterError(f"the output is {output}; expected a name that ends in .candide or .json")
+    if output.suffix not in (".candide", ".json", ".mjs"):
+        raise ParameterError(f"the output is {output}; expected a name that ends in .candide, .json or .mjs")
+    if approximate and output.suffix != ".mjs":
+        raise ParameterError(f"--approximate applies to .mjs files, but the output is {output}; omit it")
     session = shared.session
+    if output.suffix == ".mjs":
+        from ..export.javascript import to_js
+
+        with writing.locked(checked_path(output), session):
+            source = to_js(open_model(model), approximate=approximate).encode()
+            with atomic_writer(output) as file:
+                file.write(source)
+        session.report({"model": str(output), "bytes": len(source)}, lambda: [f"wrote {output}, {len(source):,} bytes"])
+        return
     with writing.locked(checked_path(output), session):
         fitted = open_model(model).for_file()
         kept = fitted.has_training_rows and not without_rows

@@ -304,6 +304,35 @@ class BaseNB(ModelEstimator):
 
         return "".join(dump_lines(self._for_file(), rows=sample))
 
+    def to_js(self, *, approximate: bool = False) -> str:
+        """Return the model as the source of a JavaScript module without dependencies, for browsers and Node.
+
+        A text model exports ``classify(text)``, others ``predict(row)`` for an object with a value for each column,
+        ``null`` where it is missing. Both return ``label``, ``probabilities`` in the order of the exported ``classes``,
+        and ``contributions``, the terms of ``explain``: their ``scores`` add up to the log-odds between classes.
+
+        Parameters
+        ----------
+        approximate : bool, default False
+            As in ``to_sql``.
+
+        Returns
+        -------
+        str
+            The text of an ES module, to be written to a file such as ``model.mjs``.
+
+        Examples
+        --------
+        >>> from candide import TextNB
+        >>> model = TextNB("multinomial").fit(["win a prize", "lunch at noon"], ["spam", "ham"])
+        >>> source = model.to_js()
+        >>> "export function classify(text)" in source, "import " in source
+        (True, False)
+        """
+        from ..export.javascript import to_js
+
+        return to_js(self._fitted(), approximate=approximate)
+
     def to_onnx(self, path: str | os.PathLike[str] | None = None, *, approximate: bool = False) -> Any:
         """Return the model as an ONNX graph, for onnxruntime and others (``pip install 'candide[onnx]'``).
 

@@ -1,8 +1,8 @@
 """The description of log p(x | class) as a sum of terms of a few kinds.
 
-Every likelihood returns its description from ``terms``. The exports to SQL and ONNX, the linear form and explanations
-interpret the kinds of terms defined here and in ``linear.py``; none of them has a case for a family. Terms that are the
-same for all classes are left out.
+Every likelihood returns its description from ``terms``. The exports to SQL, ONNX and JavaScript, the linear form and
+explanations interpret the kinds of terms defined here and in ``linear.py``; none of them has a case for a family. Terms
+that are the same for all classes are left out.
 
 Parameters of a term have the shape ``(classes, columns)``, unless noted otherwise. A missing cell adds 0, unless the
 term says something else.

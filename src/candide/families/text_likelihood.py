@@ -136,6 +136,11 @@ class TextLikelihood:
             self._bins[place] = _FeatureBins(TokenFeatures(self.family.feature_sets[place].tokenizer, coding), table)
         return self._bins[place]
 
+    def token_bins(self, place: int) -> tuple[Positions, TokenBins]:
+        """Return the codes of a feature set that some class has, ascending, and their table."""
+        sums, complement = self.statistics.feature_sets[place], len(self.statistics.rows) > 2
+        return TokenBins.of_seen(sums.counts.cells, _BAND_ALPHA, complement=complement)
+
     def token_scores(self, feature_set: str, rows: Sparse, kernels: Kernels) -> Floats:
         """Scores by the feature set of this name of rows under the codes of its sums."""
         place = [one.name for one in self.family.feature_sets].index(feature_set)

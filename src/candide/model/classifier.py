@@ -329,7 +329,7 @@ class Classifier:
         return Classifier(self.bound_spec, state, fitted, made, names, self.importance)
 
     def for_export(self, *, approximate: bool) -> Classifier:
-        """Return the model that SQL and ONNX can express: without a regression on grids if it may be approximate."""
+        """Return the model that exports can express: without a regression on grids if it may be approximate."""
         fitted = self.fitted
         views: Any = None if fitted is None else fitted.views
         if fitted is None or getattr(views, "weights_without_grids", None) is None:
@@ -337,7 +337,7 @@ class Classifier:
         loss = f"raises the log-loss of left-out rows by {views.loss_without_grids:.4f}"
         if not approximate:
             raise ParameterError(
-                "this model uses random grids of columns, which SQL and ONNX cannot express; pass approximate=True to "
+                "this model uses random grids of columns, which exports cannot express; pass approximate=True to "
                 f"export the model without them, which {loss}, or fit it with refine=False"
             )
         warn(f"the export leaves out the random grids of columns, which {loss}")

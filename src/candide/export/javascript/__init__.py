@@ -1,0 +1,5 @@
+"""Models as modules of JavaScript: data in JSON, and the ``.js`` files of this folder, which read it."""
+
+from .export import to_js
+
+__all__ = ["to_js"]
