@@ -335,7 +335,7 @@ def test_the_command_line_ends_while_it_predicts(tmp_path: Path) -> None:
     x, y = documents(300, 3)
     TextNB("multinomial", analyzer="char", ngrams=(2, 6), compute_loo=False, subsample=0).fit(x, y).save(model)
     # One batch, which takes one call.
-    rows.write_text("text\n" + "".join(f"{' '.join(x * 30)}\n" for _ in range(10)))
+    rows.write_text("text\n" + "".join(f"{' '.join(x * 25)}\n" for _ in range(10)))
     command = [sys.executable, "-m", "candide.cli", "predict", str(model), str(rows), "-o", str(tmp_path / "out.csv")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(3.0)

@@ -136,7 +136,7 @@ def encode(values: Array, kernels: Kernels) -> tuple[Index, Positions]:
     if kind in "iub":
         found = kernels.encode_labels(values)
         if found is not None:
-            return Index(found[0].astype(values.dtype, copy=False)), found[1]
+            return Index(found[0].astype(values.dtype)), found[1]
     if kind in "US":
         return _encode_texts(values, kernels) or _encode_objects(values)
     if kind in "OT":

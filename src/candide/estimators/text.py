@@ -87,8 +87,8 @@ class TextNB(BaseNB):
         The weighted number of each token in each class.
     unlabeled_ : Unlabeled
         Result of learning from texts without labels, if there were any.
-    pruned_, compacted_
-        The tokens and feature sets that ``prune`` and ``compact`` have removed.
+    pruned_ : Dropped
+        Number and weight of the tokens that ``prune`` has removed.
 
     Examples
     --------
@@ -248,17 +248,16 @@ class TextNB(BaseNB):
     def compact(self) -> Self:
         """Drop feature sets whose weights are all 0 ("auto"), which changes no prediction. Changes this model.
 
-        The model is then updated with the remaining feature sets only, and can be merged with models that have the
-        same ones; ``compacted_`` names those that were dropped. Words are always kept. ``fit`` uses all feature sets
-        again.
+        The model is then updated with the remaining feature sets only, which ``summary`` lists, and can be merged with
+        models that have the same ones. Words are always kept. ``fit`` uses all feature sets again.
 
         Examples
         --------
         >>> from candide import TextNB
         >>> texts = ["free entry, win cash", "see you at lunch", "win a free prize", "lunch is at noon"]
         >>> model = TextNB().fit(texts, ["spam", "ham", "spam", "ham"]).compact()
-        >>> set(model.summary()["feature_set"]).isdisjoint(model.compacted_)
-        True
+        >>> "pairs of words" in model.summary()["feature_set"]
+        False
         """
         model = self._fitted()
         self.model_ = replace(model, classifier=completed(model.spec, compact(model.classifier)), provenance=None)
@@ -268,13 +267,6 @@ class TextNB(BaseNB):
     def pruned_(self) -> Dropped:
         """Number and weight of the tokens that ``prune`` has dropped."""
         dropped: Dropped = self._fitted().state.statistics.dropped
-        return dropped
-
-    @property
-    def compacted_(self) -> tuple[str, ...]:
-        """Names of the feature sets that ``compact`` has dropped."""
-        family: Any = self._fitted().classifier.bound_spec.family
-        dropped: tuple[str, ...] = family.dropped
         return dropped
 
     def _prune(self, budget: int, unit: Literal["tokens", "bytes"]) -> Self:
