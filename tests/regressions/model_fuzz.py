@@ -122,6 +122,7 @@ ASK: dict[str, Callable[[Any, Any], Any]] = {
 # The others, some of which are tried on each.
 MORE: dict[str, Callable[[Any, Any], Any]] = {
     "to_json": lambda model, _: candide.from_json(model.to_json(sample=model.model_.has_training_rows)),
+    "to_js": lambda model, _: model.to_js(),
     "save": lambda model, _: _saved(model),
     "partial_fit": lambda model, rows: model.partial_fit(rows, Y[:2]).predict_proba(rows),
     "forget": lambda model, rows: model.forget(rows, Y[:2]).predict_proba(rows),

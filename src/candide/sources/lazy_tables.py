@@ -166,14 +166,14 @@ def _first_of_relation(X: Any, names: list[str]) -> _Batches:
 
 
 def _dataset_batches(X: Any, names: list[str]) -> _Batches:
-    ahead: dict[str, Any] = {"batch_readahead": _READ_AHEAD, "fragment_readahead": 1}
+    options: dict[str, Any] = {"batch_readahead": _READ_AHEAD, "fragment_readahead": 1}
     if getattr(getattr(X, "format", None), "default_extname", None) == "parquet":
         from pyarrow.dataset import ParquetFragmentScanOptions
 
         # Otherwise whole row groups are read before their first row is returned.
-        options = ParquetFragmentScanOptions(use_buffered_stream=True, buffer_size=_BUFFER_BYTES, pre_buffer=False)
-        ahead["fragment_scan_options"] = options
-    yield from X.to_batches(columns=names, batch_size=_DATASET_ROWS, **ahead)
+        buffered = ParquetFragmentScanOptions(use_buffered_stream=True, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        options["fragment_scan_options"] = buffered
+    yield from X.to_batches(columns=names, batch_size=_DATASET_ROWS, **options)
 
 
 def _stream_batches(stream: Any, names: list[str]) -> _Batches:
