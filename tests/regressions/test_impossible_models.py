@@ -157,6 +157,7 @@ MAY_SAY = re.compile(
     r"|ParameterError: scikit-learn's .* does not support"
     r"|ParameterError: bayes_factors describes the uncertainty of estimated parameters"
     r"|ParameterError: .* when the model was fitted and is .* now"
+    r"|ParameterError: .* needs training rows, but this model keeps none"
 )
 
 
