@@ -48,13 +48,13 @@ def variant(*constants: tuple[Any, str, Any], **settings: Any) -> Callable[[Any]
 
 NO_CELLS = (cell_regression, "LEAST_ROWS", float("inf"))
 METHODS = {
-    "candide": Method("default (120 grids)", variant()),
+    "candide": Method("default (200 grids)", variant()),
     "no_grids": Method("without grids", variant(refine=False)),
     "no_cells": Method("without refitted cells", variant(NO_CELLS)),
     "neither": Method("without either", variant(NO_CELLS, refine=False)),
     **{
         f"grids_{n}": Method(f"{n} grids", variant((grid_regression, "_GRIDS", n), refine=True))
-        for n in (50, 200, 400, 800)
+        for n in (50, 120, 400, 800)
     },
     "quarter": Method("a quarter of the rows kept", variant(share=0.25)),
 }

@@ -68,6 +68,7 @@ Owned owned_of(const Positions& classes, const Doubles& weight, std::size_t n_ro
 }
 
 using Words = nb::ndarray<const std::uint32_t, nb::c_contig, nb::device::cpu>;
+using Singles = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
 
 GridWords grid_words(const Words& array) {
     const auto [n_grids, n_slots] = shape_of(array, "words");
@@ -78,12 +79,12 @@ GridWords grid_words(const Words& array) {
 struct GridArrays {
     Words keys;
     Positions starts;
-    nb::ndarray<const float, nb::c_contig, nb::device::cpu> weights;
+    Singles weights;
 
     explicit GridArrays(nb::handle source)
         : keys(field<Words, "keys">(source)),
           starts(field<Positions, "starts">(source)),
-          weights(field<decltype(weights), "weights">(source)) {}
+          weights(field<Singles, "weights">(source)) {}
 
     GridWeights checked() const {
         require(keys.ndim() == 1, "keys must be one-dimensional");
@@ -192,6 +193,24 @@ void bind_dependence(nb::module_& module) {
             grid_keys(places, grids, n_threads, keys.data());
         },
         exact("slots"), exact("words"), nb::arg("n_threads"), exact("keys"));
+
+    module.def(
+        "indicator_product",
+        [](Positions ends, Positions columns, Singles factor, int n_threads,
+           nb::ndarray<float, nb::c_contig, nb::device::cpu> product) {
+            const auto [n_columns, width] = shape_of(factor, "factor");
+            require(ends.ndim() == 1 && ends.shape(0) > 0, "ends must be one-dimensional and not empty");
+            check_shape(product, {ends.shape(0) - 1, width}, "product");
+            require(columns.ndim() == 1 && all_below(columns.data(), columns.size(), n_columns),
+                    "columns must lie in 0 ... " + std::to_string(n_columns) + " - 1");
+            const std::int32_t* at = ends.data();
+            require(at[0] == 0 && std::is_sorted(at, at + ends.size()) &&
+                        static_cast<std::size_t>(at[ends.size() - 1]) == columns.size(),
+                    "ends must rise from 0 to the number of columns");
+            const Unlocked released;
+            indicator_product({at, columns.data(), ends.size() - 1}, factor.data(), width, n_threads, product.data());
+        },
+        exact("ends"), exact("columns"), exact("factor"), nb::arg("n_threads"), exact("product"));
 
     module.def(
         "grid_scores",

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "parallel.hpp"
+#include "prefetch.hpp"
 
 namespace candide {
 namespace {
@@ -37,6 +38,47 @@ class Tile {
     std::vector<std::int32_t> slots_;
 };
 
+// Rows of a product that are made by one task, and how many places ahead rows of the factor are asked for.
+constexpr std::size_t kProductRows = 256, kAhead = 16;
+// Columns of the product whose sums stay in registers.
+constexpr std::size_t kBlock = 16;
+
+template <std::size_t N>
+CANDIDE_INLINE void add_block(const std::int32_t* columns, std::size_t n, const float* factor, std::size_t width,
+                              float* out) {
+    float sums[N] = {};
+    for (std::size_t i = 0; i < n; ++i) {
+        prefetch(factor + static_cast<std::size_t>(columns[std::min(i + kAhead, n - 1)]) * width);
+        const float* row = factor + static_cast<std::size_t>(columns[i]) * width;
+        for (std::size_t k = 0; k < N; ++k) sums[k] += row[k];
+    }
+    for (std::size_t k = 0; k < N; ++k) out[k] = sums[k];
+}
+
+// The last columns of the product, fewer than a block. The loop over a number of columns that is known is unrolled.
+template <std::size_t N = kBlock - 1>
+CANDIDE_INLINE void add_rest(std::size_t left, const std::int32_t* columns, std::size_t n, const float* factor,
+                             std::size_t width, float* out) {
+    if constexpr (N > 0) {
+        if (left == N)
+            add_block<N>(columns, n, factor, width, out);
+        else
+            add_rest<N - 1>(left, columns, n, factor, width, out);
+    }
+}
+
+CANDIDE_CLONES void product_of_rows(const Indicators& indicators, std::size_t begin, std::size_t end,
+                                    const float* factor, std::size_t width, float* product) {
+    for (std::size_t r = begin; r < end; ++r) {
+        const std::int32_t* columns = indicators.columns + indicators.ends[r];
+        const auto n = static_cast<std::size_t>(indicators.ends[r + 1] - indicators.ends[r]);
+        float* out = product + r * width;
+        std::size_t k = 0;
+        for (; k + kBlock <= width; k += kBlock) add_block<kBlock>(columns, n, factor + k, width, out + k);
+        add_rest(width - k, columns, n, factor + k, width, out + k);
+    }
+}
+
 // The row of weights of a key, or null.
 const float* weights_of(const GridWeights& cells, std::uint32_t key) {
     const std::size_t bucket = static_cast<std::size_t>(std::uint64_t{key} >> cells.shift);
@@ -65,6 +107,16 @@ void each_tile(const Places& slots, const GridWords& grids, int n_threads, Use&&
 void grid_keys(const Places& slots, const GridWords& grids, int n_threads, std::uint32_t* keys) {
     each_tile(slots, grids, n_threads, [&](std::size_t g, std::size_t begin, std::size_t end, const Keys& found) {
         for (std::size_t r = begin; r < end; ++r) keys[r * grids.n_grids + g] = found[r - begin];
+    });
+}
+
+void indicator_product(const Indicators& indicators, const float* factor, std::size_t width, int n_threads,
+                       float* product) {
+    const std::size_t n_tasks = (indicators.n_rows + kProductRows - 1) / kProductRows;
+    const std::size_t work = static_cast<std::size_t>(indicators.ends[indicators.n_rows]) * width;
+    parallel_for(n_tasks, work, n_threads, [&](std::size_t t) {
+        const std::size_t begin = t * kProductRows, end = std::min(begin + kProductRows, indicators.n_rows);
+        product_of_rows(indicators, begin, end, factor, width, product);
     });
 }
 

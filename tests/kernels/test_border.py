@@ -189,6 +189,10 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
         "slots": _joint_slots()["slots"], "words": np.zeros((2, 6), dtype=np.uint32),
         "keys": np.zeros((N_ROWS, 2), dtype=np.uint32),
     },
+    "indicator_product": lambda: {
+        "ends": np.array([0, 1, 3, 4], dtype=np.int32), "columns": np.array([1, 0, 1, 2], dtype=np.int32),
+        "factor": np.zeros((3, 5), dtype=np.float32), "product": np.zeros((3, 5), dtype=np.float32),
+    },
     "grid_scores": lambda: {
         "slots": _joint_slots()["slots"], "words": np.zeros((2, 6), dtype=np.uint32),
         "keys": np.arange(4, dtype=np.uint32), "starts": np.array([0, 4, 4, 4, 4], dtype=np.int32),
@@ -478,7 +482,7 @@ def test_a_grid_allows_for_some_cells() -> None:
 def test_slots_lie_in_their_tables(kernel: str, name: str, position: int) -> None:
     """Of a column that is not given, the slot is -1."""
     array = CALLS[kernel]()[name]
-    array[-1, -1] = position
+    array.flat[-1] = position
     with pytest.raises(ValueError, match="must lie in"):
         call(kernel, **{name: array})
 

@@ -58,6 +58,12 @@ def results(kernels: Any, p: Problem) -> list[Floats]:
     return [
         kernels.grid_keys(p.slots, words),
         kernels.grid_scores(p.slots, words, cells),
+        # Whole numbers, whose sums are exact; slots of a column differ, as cells of a grid do.
+        kernels.indicator_product(
+            np.arange(len(p.slots) + 1, dtype=np.int32) * p.slots.shape[1],
+            p.slots.ravel(),
+            rng.integers(-9, 9, (p.pairs.joint.shape[1], 2 * p.n_classes + 7)).astype(np.float32),
+        ),
         kernels.joint_counts(p.parents, p.slots, p.classes, p.weight, p.triples.joint.shape),
         kernels.joint_counts(p.slots, p.slots, p.classes, None, p.pairs.joint.shape),
         kernels.joint_scores(p.parents, p.slots, table, p.n_classes),

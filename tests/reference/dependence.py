@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from candide.kernels.layouts import Array, Floats, Positions
@@ -29,6 +31,10 @@ class DependenceReference:
 
     def grid_keys(self, slots: Positions, words: Array) -> Array:
         return words[:, slots].sum(axis=2, dtype=np.uint32).T
+
+    def indicator_product(self, ends: Positions, columns: Positions, factor: Array) -> Array:
+        sums = [factor[columns[begin:end]].sum(axis=0) for begin, end in pairwise(ends)]
+        return np.array(sums, dtype=np.float32).reshape(len(sums), factor.shape[1])
 
     def grid_scores(self, slots: Positions, words: Array, cells: GridCells) -> Floats:
         weight_of = dict(zip(cells.keys.tolist(), cells.weights.astype(np.float64), strict=True))

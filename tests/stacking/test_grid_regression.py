@@ -169,7 +169,7 @@ def test_every_path_to_the_same_rows(model: NaiveBayes) -> None:
 
 def test_explanations_add_up_and_noise_has_hardly_a_part(model: NaiveBayes) -> None:
     parts: dict[str, float] = {}
-    for one, answer in zip(model.explain(NEW[:40]), model.predict_log_proba(NEW[:40]), strict=True):
+    for one, answer in zip(model.explain(NEW[:200]), model.predict_log_proba(NEW[:200]), strict=True):
         np.testing.assert_allclose(one.total, answer, rtol=1e-9, atol=1e-9)
         table = one.contributions()
         assert table["bits"].sum() == pytest.approx(one.log_odds(), rel=1e-9, abs=1e-9)

@@ -336,6 +336,15 @@ class DependenceKernels:
         _core.grid_keys(slots, words, self.n_threads, keys)
         return keys
 
+    def indicator_product(self, ends: Positions, columns: Positions, factor: Array) -> Array:
+        """Return the product of a sparse matrix of zeros and ones and a dense one, both of float32.
+
+        Row r of the first has ones in ``columns[ends[r]:ends[r + 1]]``.
+        """
+        product = np.empty((len(ends) - 1, factor.shape[1]), dtype=np.float32)
+        _core.indicator_product(ends, columns, factor, self.n_threads, product)
+        return product
+
     def grid_scores(self, slots: Positions, words: Array, cells: GridCells) -> Floats:
         """Return the sums of the weights of each row's cells, ``(rows, classes)``; unknown cells add 0."""
         scores = np.empty((len(slots), cells.weights.shape[1]))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # Rows that are fitted on, at least and at most; and columns, those with the most information about the class.
 LEAST_ROWS, _MOST_ROWS = 4_000, 100_000
 _MOST_COLUMNS = 64
-_GRIDS = 120
+_GRIDS = 200
 # The share of the columns that a grid takes, besides the one with the most information.
 _SHARE_TAKEN = 0.65
 _RIDGE = 0.1
@@ -223,7 +223,9 @@ def fit_grid_regression(
 
     def problem(setting: GridSetting, some: Array) -> tuple[Array, _Problem]:
         coarse = draw.coarse(setting)
-        return coarse, _Problem.of(kernels.grid_keys(slots[some], _words(coarse, sizes)), cases.take(some), n_classes)
+        return coarse, _Problem.of(
+            kernels.grid_keys(slots[some], _words(coarse, sizes)), cases.take(some), n_classes, kernels
+        )
 
     few = np.arange(min(len(judged), _TRIAL_ROWS)) * len(judged) // max(1, min(len(judged), _TRIAL_ROWS))
     held = folds[judged[few]] == 0
@@ -234,7 +236,7 @@ def fit_grid_regression(
 
     def gain(setting: GridSetting) -> Floats:
         trial = problem(setting, judged[few])[1]
-        found = trial.rows[held] @ trial.solve(~held, _TRIAL_STEPS)
+        found = trial.predict(held, trial.solve(~held, _TRIAL_STEPS))
         return np.asarray(_log_probability(tried, before[few][held], found) - alone)
 
     gains, weight = [gain(setting) for setting in _SETTINGS], tried.case_weight
@@ -249,8 +251,8 @@ def fit_grid_regression(
     for fold in range(FOLDS):
         out = folds == fold
         if out.any():
-            left_out[out] = whole.rows[out] @ whole.solve(~out, _STEPS)
-    weights = whole.solve(np.ones(len(hashes), dtype=bool), _STEPS) / np.float32(np.sqrt(_GRIDS))
+            left_out[out] = whole.predict(out, whole.solve(~out, _STEPS))
+    weights = whole.solve(np.ones(len(hashes), dtype=bool), _STEPS)
     rows, first = np.unique(hashes, return_index=True)
     view = GridRegression(
         NAME, columns, coarse, whole.keys, weights, rows, left_out[first],
@@ -321,42 +323,48 @@ def _places(column: ColumnBinning) -> tuple[Floats, Floats] | Array:
 class _Problem(NamedTuple):
     """Indicators of cells, and of classes."""
 
-    rows: Any  # sparse float32 (rows, cells)
+    rows: Any  # sparse (rows, cells), ones
+    n_grids: int
     keys: Array
     target: Array  # float32 (rows, classes)
-    scale: Array  # float32 (rows,) roots of the weights
+    scale: Array  # float32 (rows, 1) roots of the weights
+    kernels: Kernels
 
     @classmethod
-    def of(cls, keys: Array, cases: LabeledRows, n_classes: int) -> _Problem:
-        from scipy.sparse import csr_array
-
+    def of(cls, keys: Array, cases: LabeledRows, n_classes: int, kernels: Kernels) -> _Problem:
         n_rows, n_grids = keys.shape
         found, cell, count = np.unique(keys, return_inverse=True, return_counts=True)
         kept = count >= 2
         new = (np.cumsum(kept) - 1).astype(np.int32)
         held = kept[cell].reshape(n_rows, n_grids)
-        ends = np.concatenate([[0], np.cumsum(held.sum(axis=1))]).astype(np.int32)
-        index = new[cell.reshape(n_rows, n_grids)[held]]
-        values = np.full(len(index), 1.0 / np.sqrt(n_grids), dtype=np.float32)
+        ends = np.concatenate([[0], np.cumsum(held.sum(axis=1))])
+        rows = _indicators(new[cell.reshape(n_rows, n_grids)[held]], ends, int(kept.sum()))
         share = np.bincount(cases.classes, cases.case_weight, minlength=n_classes) / cases.case_weight.sum()
         target = np.tile(-share, (n_rows, 1))
         target[np.arange(n_rows), cases.classes] += 1.0
-        scale = np.sqrt(cases.case_weight / cases.case_weight.mean())
-        rows = csr_array((values, index, ends), shape=(n_rows, int(kept.sum())))
-        return cls(rows, found[kept], target.astype(np.float32), scale.astype(np.float32))
+        scale = np.sqrt(cases.case_weight / cases.case_weight.mean())[:, None]
+        return cls(
+            rows, n_grids, found[kept], target.astype(np.float32), scale.astype(np.float32), kernels
+        )  # fmt: skip
+
+    def predict(self, some: Array, weights: Array) -> Array:
+        """Return the sums of the weights of the cells of some rows."""
+        return self._times(self.rows[some], weights)
+
+    def _times(self, rows: Any, factor: Array) -> Array:
+        return self.kernels.indicator_product(rows.indptr, rows.indices, factor)
 
     def solve(self, used: Array, steps: int) -> Array:
         """Return the weights of the cells fitted on some of the rows, float32 ``(cells, classes)``."""
-        scale = self.scale[used]
+        scale = self.scale[used] / np.float32(np.sqrt(self.n_grids))
         rows = self.rows[used]
-        rows.data *= np.repeat(scale, np.diff(rows.indptr))
         by_cell = rows.T.tocsr()
-        residual = scale[:, None] * self.target[used]
+        residual = self.scale[used] * self.target[used]
         at, way = np.zeros_like(residual), residual.copy()
         length = (residual * residual).sum(axis=0)
         enough = 1e-6 * length
         for _ in range(steps):
-            bent = rows @ (by_cell @ way) + np.float32(_RIDGE) * way
+            bent = scale * self._times(rows, self._times(by_cell, scale * way)) + np.float32(_RIDGE) * way
             far = length / np.maximum((way * bent).sum(axis=0), 1e-30)
             at += far * way
             residual -= far * bent
@@ -364,7 +372,15 @@ class _Problem(NamedTuple):
             if (length <= enough).all():
                 break
             way = residual + (length / np.maximum(before, 1e-30)) * way
-        return np.ascontiguousarray(by_cell @ at, dtype=np.float32)
+        return self._times(by_cell, scale * at) / np.float32(np.sqrt(self.n_grids))
+
+
+def _indicators(columns: Array, ends: Array, n_columns: int) -> Any:
+    """Return a sparse matrix of ones in these columns of each row."""
+    from scipy.sparse import csr_array
+
+    ones = np.ones(len(columns), dtype=np.int8)
+    return csr_array((ones, columns, ends.astype(np.int32)), shape=(len(ends) - 1, n_columns))
 
 
 def _merged_codes(own: Sequence[ColumnBinning], columns: Array) -> MergedCodes:

@@ -29,7 +29,7 @@ from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
 from .calibration import log_softmax
-from .newton import minimize_nonnegative
+from .newton import HessianProducts, minimize_nonnegative
 from .training_rows import TrainingRows, mean_row_weight
 
 # Shrinkage of a view's weights for the classes toward their mean.
@@ -44,8 +44,10 @@ _FEW_VIEWS, _FEW_CLASSES = 64, 192
 _EVERY, _ENOUGH_ROWS = 8, 200
 # Steps that L-BFGS remembers: with the usual ten it takes twice as many iterations.
 _REMEMBERED = 30
-# Further searches by L-BFGS, each from where the last one ended, and the gain in log-loss below which it is not used.
-_RESTARTS, _NO_GAIN = 4, 1e-12
+# Newton's steps after the search, and the square of the gradient, in units of the curvature, at which they end: about
+# twice what is left to gain.
+_NEWTON_STEPS = 8
+_CLOSE = 1e-20
 # Typical second derivative of the log-loss in a score, p (1 - p).
 _CURVATURE = 0.1
 # Scores of extreme values may be infinite and are clipped here.
@@ -177,19 +179,11 @@ def fit_weights_from(
     The scores, ``(classes, views, rows)``, are added to ``base``, ``(classes, rows)``, and to the biases times the
     ``factor`` of each row. Differences from the start are penalized as weights are in ``fit_weights``.
     """
-    n_classes, n_views, n_rows = shown.shape
-    loss, none, begin = _Loss(classes, weight, np.zeros(n_classes)), np.zeros(n_classes), start.T
-
-    def value(point: Floats) -> tuple[float, Floats]:
-        w, b = point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]
-        total, slope = loss(np.matmul(w[:, None, :], shown)[:, 0] + (base + b[:, None] * factor), none)
-        penalty, pull = _penalty(w - begin, b, ridge)
-        return total + penalty, np.concatenate([(_over_rows(shown, slope) + pull).ravel(), slope @ factor + b])
-
+    n_classes, _n_views, n_rows = shown.shape
+    loss, begin = _Loss(classes, weight, np.zeros(n_classes)), start.T
     curvature = _CURVATURE * np.broadcast_to(weight, (n_classes, n_rows))
-    steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature @ factor**2 + 1.0)
-    point = _least(value, loss, np.append(begin.ravel(), none), begin.size, steep)
-    return np.ascontiguousarray(point[:-n_classes].reshape(n_classes, n_views).T), point[-n_classes:]
+    problem = _ByClass(shown, loss, ridge, begin, base, factor)
+    return problem.solve(np.append(begin.ravel(), np.zeros(n_classes)), curvature)
 
 
 def _sizes(shown: Floats, share: Floats, n_parts: int) -> Floats:
@@ -204,22 +198,15 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[F
 
     From ``(classes, views, rows)`` to weights ``(views, classes)`` and biases relative to the log class shares.
     """
-    n_classes, n_views, _ = shown.shape
+    n_classes, n_views, n_rows = shown.shape
     point = _common(shown, loss, ridge, nearly=by_class)
     w, b = point[:n_views], point[n_views:]
     if not by_class:
         return np.repeat(w[:, None], n_classes, axis=1), b
 
-    def free(point: Floats) -> tuple[float, Floats]:
-        w, b = point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]
-        value, slope = loss(np.matmul(w[:, None, :], shown)[:, 0], b)
-        penalty, pull = _penalty(w, b, ridge)
-        return value + penalty, np.concatenate([(_over_rows(shown, slope) + pull).ravel(), slope.sum(axis=1) + b])
-
-    curvature = loss.curvature(np.matmul(w, shown), b)
-    steep = np.append((_squares(shown, curvature) + TIE * ridge).ravel(), curvature.sum(axis=1) + 1.0)
-    point = _least(free, loss, np.concatenate([np.tile(w, n_classes), b]), n_views * n_classes, steep)
-    return point[:-n_classes].reshape(n_classes, n_views).T, point[-n_classes:]
+    problem = _ByClass(shown, loss, ridge, np.zeros((n_classes, n_views)), np.zeros((n_classes, 1)), np.ones(n_rows))
+    start = np.concatenate([np.tile(w, n_classes), b])
+    return problem.solve(start, loss.curvature(np.matmul(w, shown), b))
 
 
 def _common(shown: Floats, loss: _Loss, ridge: Floats, *, nearly: bool) -> Floats:
@@ -229,7 +216,7 @@ def _common(shown: Floats, loss: _Loss, ridge: Floats, *, nearly: bool) -> Float
     if n_views > _FEW_VIEWS or n_classes > _FEW_CLASSES:
         curvature = _CURVATURE * np.broadcast_to(loss.weight, (n_classes, n_rows))
         steep = np.append(_squares(shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
-        return _least(whole.value, loss, start, n_views, steep, nearly=nearly)
+        return _least(whole, start, n_views, steep, nearly=nearly)
     if n_rows >= _EVERY * _ENOUGH_ROWS:
         few = _Common(np.ascontiguousarray(shown[:, :, ::_EVERY]), loss.every(_EVERY), ridge)
         start = minimize_nonnegative(few.value, few.curvature, start, n_views)
@@ -250,6 +237,19 @@ class _Common:
         value, slope = self.loss(np.matmul(w, self.shown), b)
         gradient = np.concatenate([_over_rows(self.shown, slope).sum(axis=0) + ridge * w, slope.sum(axis=1) + b])
         return value + 0.5 * float(ridge @ (w * w) + b @ b), gradient
+
+    def products(self, point: Floats) -> Callable[[Floats], Floats]:
+        """Return the function that multiplies a vector by the Hessian."""
+        w, b = self._parts(point)
+        share = self.loss.share(np.matmul(w, self.shown), b)
+
+        def times(vector: Floats) -> Floats:
+            w, b = self._parts(vector)
+            slope = self.loss.change_of_slope(share, np.matmul(w, self.shown) + b[:, None])
+            own = _over_rows(self.shown, slope).sum(axis=0) + self.ridge * w
+            return np.concatenate([own, slope.sum(axis=1) + b])
+
+        return times
 
     def curvature(self, point: Floats) -> Floats:
         """Return the Hessian."""
@@ -275,6 +275,57 @@ class _Common:
         return point[:n_views], point[n_views:]
 
 
+@dataclass(frozen=True)
+class _ByClass:
+    """The objective as a function of one weight per class and view followed by one bias per class.
+
+    The scores are added to ``base`` and to the biases times the ``factor`` of each row.
+    """
+
+    shown: Floats  # (classes, views, rows)
+    loss: _Loss
+    ridge: Floats
+    center: Floats  # (classes, views): weights that have no penalty
+    base: Floats  # (classes, rows)
+    factor: Floats  # (rows,)
+
+    def solve(self, start: Floats, curvature: Floats) -> tuple[Floats, Floats]:
+        """Return weights ``(views, classes)`` and biases; ``curvature`` is approximately that of the scores."""
+        steep = (_squares(self.shown, curvature) + TIE * self.ridge).ravel()
+        steep = np.append(steep, curvature @ self.factor**2 + 1.0)
+        w, b = self._parts(_least(self, start, self.center.size, steep))
+        return np.ascontiguousarray(w.T), b
+
+    def value(self, point: Floats) -> tuple[float, Floats]:
+        """Return the objective and its gradient."""
+        w, b = self._parts(point)
+        total, slope = self.loss(self._scores(w, b) + self.base, np.zeros(len(b)))
+        penalty, pull = _penalty(w - self.center, b, self.ridge)
+        return total + penalty, self._gradient(slope, pull, b)
+
+    def products(self, point: Floats) -> Callable[[Floats], Floats]:
+        """Return the function that multiplies a vector by the Hessian."""
+        w, b = self._parts(point)
+        share = self.loss.share(self._scores(w, b) + self.base, np.zeros(len(b)))
+
+        def times(vector: Floats) -> Floats:
+            w, b = self._parts(vector)
+            slope = self.loss.change_of_slope(share, self._scores(w, b))
+            return self._gradient(slope, _penalty(w, b, self.ridge)[1], b)
+
+        return times
+
+    def _scores(self, w: Floats, b: Floats) -> Floats:
+        return np.asarray(np.matmul(w[:, None, :], self.shown)[:, 0] + b[:, None] * self.factor)
+
+    def _gradient(self, slope: Floats, pull: Floats, b: Floats) -> Floats:
+        return np.concatenate([(_over_rows(self.shown, slope) + pull).ravel(), slope @ self.factor + b])
+
+    def _parts(self, point: Floats) -> tuple[Floats, Floats]:
+        n_classes, n_views, _ = self.shown.shape
+        return point[:-n_classes].reshape(n_classes, n_views), point[-n_classes:]
+
+
 def _penalty(weights: Floats, bias: Floats, ridge: Floats) -> tuple[float, Floats]:
     """Return the penalty of weights ``(classes, views)`` and biases, and its gradient by the weights."""
     mean = weights.mean(axis=0)
@@ -294,17 +345,13 @@ def _squares(shown: Floats, factor: Floats) -> Floats:
 
 
 class _Loss:
-    """The weighted log-loss of scores, ``(classes, rows)``, with biases, and its gradient. Scores are overwritten.
-
-    It is counted from ``base``, the losses of rows at some point: near it, differences keep their digits.
-    """
+    """The weighted log-loss of scores, ``(classes, rows)``, with biases, and its gradient. Scores are overwritten."""
 
     def __init__(self, classes: Array, weight: Floats, shares: Floats) -> None:
         self.classes = classes
         self.place = classes * len(classes) + np.arange(len(classes))
         self.weight = weight
         self.shares = shares
-        self.by_row = self.base = np.zeros(len(classes))
 
     def __call__(self, scores: Floats, bias: Floats) -> tuple[float, Floats]:
         assert scores.flags.c_contiguous  # ``place`` indexes the flattened array
@@ -312,8 +359,7 @@ class _Loss:
         scores -= scores.max(axis=0)
         own = scores.reshape(-1)[self.place]
         total = np.exp(scores, out=scores).sum(axis=0)
-        self.by_row = np.log(total) - own
-        value = float(self.weight @ (self.by_row - self.base))
+        value = float(self.weight @ (np.log(total) - own))
         scores *= self.weight / total
         scores.reshape(-1)[self.place] -= self.weight
         return value, scores
@@ -327,6 +373,10 @@ class _Loss:
         share = self.share(scores, bias)
         return np.asarray(self.weight * share * (1.0 - share))
 
+    def change_of_slope(self, share: Floats, change: Floats) -> Floats:
+        """Return how the gradient by the scores changes with these, for class probabilities ``share``."""
+        return np.asarray(self.weight * share * (change - (share * change).sum(axis=0)))
+
     def share(self, scores: Floats, bias: Floats) -> Floats:
         """Return class probabilities from scores, which are overwritten."""
         scores += (self.shares + bias)[:, None]
@@ -337,43 +387,54 @@ class _Loss:
 
 
 def _least(
-    function: Callable[[Floats], tuple[float, Floats]], loss: _Loss, start: Floats, n_weights: int, steep: Floats, *,
-    nearly: bool = False,
-) -> Floats:  # fmt: skip
-    """Minimize by L-BFGS-B with the first ``n_weights`` parameters nonnegative; ``nearly``: with a loose tolerance.
+    problem: _Common | _ByClass, start: Floats, n_weights: int, steep: Floats, *, nearly: bool = False
+) -> Floats:
+    """Minimize with the first ``n_weights`` parameters nonnegative; ``nearly``: with a loose tolerance.
 
-    ``function`` is ``loss`` and a penalty. ``steep`` approximates the second derivative of each parameter. Ridges
-    differ by a factor of ten thousand; without scaling parameters by it, the search ends far from the solution, at a
-    point that depends on rounding.
+    By L-BFGS-B, which ends where rounding hides what steps gain, and then by Newton's method, which needs the gradient
+    alone. ``steep`` approximates the second derivative of each parameter. Ridges differ by a factor of ten thousand;
+    without scaling parameters by it, the search ends far from the solution.
     """
     from scipy.optimize import minimize
 
     unit = 1.0 / np.sqrt(steep)
 
     def measured(point: Floats) -> tuple[float, Floats]:
-        value, slope = function(point * unit)
+        value, slope = problem.value(point * unit)
         return value, slope * unit
 
     bounds = [(0.0, None)] * n_weights + [(None, None)] * (len(start) - n_weights)
-    gain, slope = (1e-5, 1e-3) if nearly else (1e-14, 1e-8)
+    gain, slope = (1e-5, 1e-3) if nearly else (1e-7, 1e-4)
     options = {"maxiter": _STEPS, "maxcor": _REMEMBERED, "ftol": gain, "gtol": slope}
+    found = minimize(measured, start / unit, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    point = np.asarray(found.x * unit)
+    return point if nearly else _polished(problem, point, n_weights, steep)
 
-    def search(point: Floats) -> Floats:
-        return np.asarray(
-            minimize(measured, point, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x, dtype=np.float64
-        )
 
-    point = search(start / unit)
-    for _ in range(0 if nearly else _RESTARTS):
-        # A search ends where rounding hides what steps gain. Counted from there it goes on. Where that gains nothing,
-        # the first end stays: it depends less on rounding.
-        measured(point)
-        loss.base = loss.by_row
-        further = search(point)
-        if measured(point)[0] - measured(further)[0] <= _NO_GAIN:
+def _polished(problem: _Common | _ByClass, point: Floats, n_weights: int, steep: Floats) -> Floats:
+    """Return the minimum, from a point nearby, by Newton's steps."""
+    slope = problem.value(point)[1]
+    free = _free(point, slope, n_weights)
+    left = float(slope**2 / steep @ free)
+    for _ in range(_NEWTON_STEPS):
+        if left <= _CLOSE:
+            break
+        further = point + HessianProducts(steep, (problem.products(point),)).solve(-slope, free)
+        np.maximum(further[:n_weights], 0.0, out=further[:n_weights])
+        slope = problem.value(further)[1]
+        free = _free(further, slope, n_weights)
+        before, left = left, float(slope**2 / steep @ free)
+        if left >= before:
             break
         point = further
-    return point * unit
+    return point
+
+
+def _free(point: Floats, slope: Floats, n_weights: int) -> Array:
+    """Return which parameters may move: not the weights of 0 that a step would make negative."""
+    free = (point > 0.0) | (slope < 0.0)
+    free[n_weights:] = True
+    return np.asarray(free)
 
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.
