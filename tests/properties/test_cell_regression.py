@@ -37,8 +37,8 @@ def view_of(model: Any) -> CellRegression:
 
 
 def assert_same(model: NaiveBayes, other: NaiveBayes) -> None:
-    np.testing.assert_allclose(view_of(other).tables, view_of(model).tables, rtol=0, atol=1e-7)
-    np.testing.assert_allclose(other.predict_proba(NEW), model.predict_proba(NEW), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(view_of(other).tables, view_of(model).tables, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(other.predict_proba(NEW), model.predict_proba(NEW), rtol=0, atol=1e-9)
 
 
 def test_order_merge_and_stream(model: NaiveBayes) -> None:
@@ -74,7 +74,7 @@ def test_columns_that_are_not_given() -> None:
     some, whole = NEW.drop(columns="gain"), X.assign(x=np.random.default_rng(2).normal(size=len(X)))
     asked, other = NaiveBayes(absent="missing").fit(whole, Y), NaiveBayes().fit(whole.drop(columns="gain"), Y)
     view_of(other)
-    np.testing.assert_allclose(asked.predict_proba(some), other.predict_proba(some), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(asked.predict_proba(some), other.predict_proba(some), rtol=0, atol=1e-9)
 
 
 def test_files(model: NaiveBayes, tmp_path: Path) -> None:

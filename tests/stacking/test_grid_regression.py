@@ -164,7 +164,7 @@ def test_every_path_to_the_same_rows(model: NaiveBayes) -> None:
     more, labels = clusters(100, seed=3)
     learned = NaiveBayes().fit(X, Y).partial_fit(more, labels).forget(more, labels)
     for other in (NaiveBayes(n_threads=1).fit(X.iloc[order], Y[order]), candide.merge(parts).refit(), learned.refit()):
-        np.testing.assert_allclose(other.predict_proba(NEW), model.predict_proba(NEW), rtol=0, atol=1e-7)
+        np.testing.assert_allclose(other.predict_proba(NEW), model.predict_proba(NEW), rtol=0, atol=1e-8)
 
 
 def test_explanations_add_up_and_noise_has_hardly_a_part(model: NaiveBayes) -> None:
