@@ -125,7 +125,7 @@ def test_rows_given_are_measured(people: NaiveBayes) -> None:
     assert found.given is not None
     assert found.given.report.as_dict() == measured.as_dict()
     page = check(found.html())
-    accuracy = page.rows("Measures on rows given")[1]
+    accuracy = page.rows("Metrics on evaluation rows")[1]
     assert accuracy[1] == f"{percent(measured.accuracy)} ± {percent(measured.accuracy_error)}"
     assert accuracy[3] == percent(measured.confusion.sum(axis=1).max() / 400, 2)
 

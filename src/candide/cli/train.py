@@ -159,7 +159,7 @@ def _checkpoint(
 
     if not source.can_resume:
         raise ParameterError(
-            "--checkpoint and --resume do not apply to sources that a cluster reads, which retries lost work itself; "
+            "--checkpoint and --resume do not apply to dask: and spark: sources, because the cluster retries lost work; "
             "omit them"
         )
     if isinstance(path, RemotePath):
@@ -215,7 +215,7 @@ def make_spec(
         return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**settings)
     if declared and not source.is_read_here:
         raise ParameterError(
-            f"--type does not apply to {name} on sources that a cluster reads; omit it, or use NaiveBayes"
+            f"--type does not apply to {name} on dask: and spark: sources; omit it, or use NaiveBayes"
         )
     # The evaluation that train prints.
     return spec_class(name)().with_parameters(**{"compute_loo": True} | settings)

@@ -340,7 +340,7 @@ class Classifier:
                 "this model uses random grids of columns, which exports cannot express; pass approximate=True to "
                 f"export the model without them, which {loss}, or fit it with refine=False"
             )
-        warn(f"the export leaves out the random grids of columns, which {loss}")
+        warn(f"the export omits the random grids of columns; this {loss}")
         return Classifier(self.bound_spec, self.state, replace(fitted, views=views.without_grids()))
 
     def resolved(self, *, compute_loo: bool) -> Classifier:

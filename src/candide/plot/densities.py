@@ -127,14 +127,14 @@ def _own_family(model: BaseNB, place: int) -> str:
         if choice.model is None:
             reason = choice.note if choice.text is None else "it contains texts (for a TextNB, use word_shift)"
             raise InputError(
-                f"column {family.names[place]!r} has no density of its own: {reason}; choose another column, or set "
-                "the family of this one with columns="
+                f"column {family.names[place]!r} has no density: {reason}; choose another column, or set its family with "
+                "columns="
             )
         return str(choice.model.family)
     own = next((family for kind, family in _FAMILIES.items() if isinstance(model, kind)), None)
     if own is None:
         raise ParameterError(
-            f"the columns of a {type(model).__name__} have no densities of their own, because they share one "
+            f"the columns of a {type(model).__name__} have no separate densities, because they share one "
             "distribution; use nomogram, or PoissonNB for counts"
         )
     return own

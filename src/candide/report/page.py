@@ -99,11 +99,11 @@ def _names(names: tuple[str, ...]) -> str:
     return f": {', '.join(user_text(name, 160) for name in names[:_NAMES_SHOWN])}{more}"
 
 
-_TRAINING, _GIVEN = "training rows (leave-one-out)", "rows given"
+_TRAINING, _GIVEN = "training rows (leave-one-out)", "evaluation rows"
 # With more classes the confusion matrix is replaced by a list of the most frequent confusions.
 _MAX_CLASSES = 12
 _MAX_CONFUSIONS = 15
-_MEASURES = {
+_METRICS = {
     "accuracy": ("accuracy", "share of correct predictions"),
     "log_loss": ("log-loss", "mean of -log p(true class)"),
     "brier": ("Brier score", "squared error of the probabilities"),
@@ -125,7 +125,7 @@ def evaluations_of(found: ModelReport) -> list[tuple[str, Evaluation]]:
 
 
 def quality_section(found: ModelReport) -> str:
-    """Return the section with measures and confusions."""
+    """Return the section with metrics and confusions."""
     reports = evaluations_of(found)
     if not reports:
         return section("quality", "Quality", f"<p>{_not_evaluated(found)}</p>")
@@ -149,7 +149,7 @@ def _about(name: str, report: Evaluation) -> str:
     if name == _GIVEN:
         return f"<p>Evaluated on the {report.n_rows:,} {name}.</p>"
     return (
-        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored by a model without it. No test set is needed, "
+        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored with a model trained without it. No test set is needed, "
         "and the estimate is not optimistic.</p>"
     )
 
@@ -157,13 +157,13 @@ def _about(name: str, report: Evaluation) -> str:
 def _measures(rows_name: str, report: Evaluation) -> str:
     heads = (Column(head, True) for head in ("model", "plain naive Bayes", "baseline"))
     rows = [
-        [f"{words} <small>{meaning}</small>", *_measured(report, name)] for name, (words, meaning) in _MEASURES.items()
+        [f"{words} <small>{meaning}</small>", *_measured(report, name)] for name, (words, meaning) in _METRICS.items()
     ]
-    return table([Column("measure"), *heads], rows, f"Measures on {rows_name}, with standard errors")
+    return table([Column("metric"), *heads], rows, f"Metrics on {rows_name}, with standard errors")
 
 
 def _measured(report: Evaluation, name: str) -> tuple[str, str, str]:
-    """Return a measure of the model, of plain naive Bayes, and of a baseline that knows the class frequencies only."""
+    """Return a metric of the model, of plain naive Bayes, and of a baseline that knows the class frequencies only."""
     model, plain = _measure(report, name), "" if report.plain is None else _measure(report.plain, name)
     if name == "accuracy":
         return model, plain, percent(majority_accuracy(report), 2)
