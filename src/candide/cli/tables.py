@@ -129,7 +129,7 @@ class TerminalTable:
 def shorten(text: str, width: int) -> str:
     """Return a text without its middle if it is wider than ``width``; names often differ at their ends.
 
-    >>> shorten("covariance of number columns, shrunk more", 20)
+    >>> shorten("covariance of numeric columns, shrunk more", 20)
     'covarianc…runk more'
     """
     if cell_len(text) <= width:

@@ -214,9 +214,7 @@ def make_spec(
     if name == "NaiveBayes":
         return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**settings)
     if declared and not source.is_read_here:
-        raise ParameterError(
-            f"--type does not apply to {name} on dask: and spark: sources; omit it, or use NaiveBayes"
-        )
+        raise ParameterError(f"--type does not apply to {name} on dask: and spark: sources; omit it, or use NaiveBayes")
     # The evaluation that train prints.
     return spec_class(name)().with_parameters(**{"compute_loo": True} | settings)
 

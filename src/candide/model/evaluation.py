@@ -1,4 +1,4 @@
-"""How good probabilities are, measured on rows that the model did not learn from."""
+"""Evaluation of probabilities on rows that the model was not trained on."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Evaluation:
     risk_coverage : Table
         Error rate (risk) of the most confident predictions, by their share of all rows (coverage).
     optimistic : Evaluation, optional
-        The same metrics without cross-fitting: choices and calibration were made on the rows they are measured on.
+        The same metrics without cross-fitting: families, weights and calibration were chosen on the evaluated rows.
     plain : Evaluation, optional
         The same rows by plain naive Bayes: the same columns without stacking and calibration. None for models that
         are plain themselves.
@@ -234,7 +234,7 @@ class Evaluation:
         return Table({"class": labels[true], "answer": labels[answer], "weight": wrong[true, answer], "share": share})
 
     def scoreboard(self) -> Table:
-        """Return the metrics as a table of strings, beside those of plain naive Bayes and the optimistic ones."""
+        """Return the metrics as a table of strings, with those of plain naive Bayes and the optimistic ones."""
         columns = {"metric": np.array(_METRICS, dtype=object), "value": self._texts()}
         if self.plain is not None:
             columns["plain"] = self.plain._texts()

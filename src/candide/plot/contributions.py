@@ -58,7 +58,7 @@ def waterfall(
     explanation = model if isinstance(model, Explanation) else _explain(model, row)
     first, second = explanation.pair(of, against)
     of, against = explanation.classes[first], explanation.classes[second]
-    terms, bits = _steps(explanation.contributions(of, against, by=by or explanation.for_people), most)
+    terms, bits = _steps(explanation.contributions(of, against, by=by or explanation.default_by), most)
     whole = explanation.log_odds(of, against)
     with np.errstate(invalid="ignore"):  # infinite contributions to both
         end = np.append(np.cumsum(bits), whole)

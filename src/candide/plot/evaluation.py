@@ -179,7 +179,7 @@ def risk_coverage(
     Returns
     -------
     Display
-        ``table``: coverage, risk. ``numbers``: ``error`` if all rows are answered, and ``aurc``, the mean risk.
+        ``table``: coverage, risk. ``numbers``: ``error``, the error rate of all rows, and ``aurc``, the mean risk.
 
     Examples
     --------

@@ -147,5 +147,5 @@ def _covariances(feature_set: TableBinning, cases: LabeledRows, n_classes: int, 
     order = np.array([place[int(i)] for i in by_loss if int(i) in place], dtype=np.int64)
     counts = [feature_set.columns[i].count for i in numbers]
     ranks, clipped = fit_coordinates(numbers, counts, cases, n_classes, order)
-    yield from covariances("covariance of number columns, by ranks", ranks, cases, n_classes)
-    yield from covariances("covariance of number columns", clipped, cases, n_classes)
+    yield from covariances("covariance of numeric columns, by ranks", ranks, cases, n_classes)
+    yield from covariances("covariance of numeric columns", clipped, cases, n_classes)
