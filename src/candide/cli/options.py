@@ -25,8 +25,8 @@ Quiet = Annotated[bool, _common("--quiet", "-q", help="Print only results and er
 Json = Annotated[bool, _common("--json", help="Print the result as JSON to standard output.")]
 Threads = Annotated[int | None, _common(min=1, metavar="N", help="Number of threads; by default one per core.")]
 _LOCAL = (
-    "Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…), addresses such as s3://…, or - "
-    "for standard input"
+    "Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…), addresses such as s3://…, or "
+    "- for standard input"
 )
 _SOURCES = f"{_LOCAL}; also spark:TABLE, spark:FILES and dask:FILES."
 Sources = Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False, help=_SOURCES)]

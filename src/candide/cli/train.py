@@ -159,8 +159,8 @@ def _checkpoint(
 
     if not source.can_resume:
         raise ParameterError(
-            "--checkpoint and --resume do not apply to dask: and spark: sources, because the cluster retries lost work; "
-            "omit them"
+            "--checkpoint and --resume do not apply to dask: and spark: sources, because the cluster retries lost "
+            "work; omit them"
         )
     if isinstance(path, RemotePath):
         raise ParameterError(

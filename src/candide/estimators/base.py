@@ -118,8 +118,8 @@ class BaseNB(ModelEstimator):
     def loo_(self) -> Evaluation:
         """Leave-one-out accuracy, log-loss and calibration, estimated without a test set.
 
-        Each training row is scored with a model trained without it. Choices, stacking weights and calibration are cross-fitted in
-        five folds. ``loo_.optimistic`` has the metrics without cross-fitting.
+        Each training row is scored with a model trained without it. Choices, stacking weights and calibration are
+        cross-fitted in five folds. ``loo_.optimistic`` has the metrics without cross-fitting.
         """
         return self._fitted().loo
 

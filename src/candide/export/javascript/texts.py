@@ -28,8 +28,8 @@ def tokenizer_data(config: TokenizerConfig) -> dict[str, Any]:
     if config.in_python:
         setting = "pattern" if config.pattern is not None else "tokenizer"
         raise ParameterError(
-            f"this model splits texts with a custom {setting}, which runs only in Python; train it without {setting} to "
-            "export it to JavaScript"
+            f"this model splits texts with a custom {setting}, which runs only in Python; train it without {setting} "
+            "to export it to JavaScript"
         )
     low, high = config.ngrams
     return {
