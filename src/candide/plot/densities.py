@@ -127,8 +127,8 @@ def _own_family(model: BaseNB, place: int) -> str:
         if choice.model is None:
             reason = choice.note if choice.text is None else "it contains texts (for a TextNB, use word_shift)"
             raise InputError(
-                f"column {family.names[place]!r} has no density: {reason}; choose another column, or set its family with "
-                "columns="
+                f"column {family.names[place]!r} has no density: {reason}; choose another column, or set its family "
+                "with columns="
             )
         return str(choice.model.family)
     own = next((family for kind, family in _FAMILIES.items() if isinstance(model, kind)), None)

@@ -149,8 +149,8 @@ def _about(name: str, report: Evaluation) -> str:
     if name == _GIVEN:
         return f"<p>Evaluated on the {report.n_rows:,} {name}.</p>"
     return (
-        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored with a model trained without it. No test set is needed, "
-        "and the estimate is not optimistic.</p>"
+        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored with a model trained without it. No test set is "
+        "needed, and the estimate is not optimistic.</p>"
     )
 
 

@@ -65,9 +65,9 @@ def _leakage(reported: ReportedModel, features: FeatureSummary) -> Iterator[Mode
     if tokens:
         yield ModelWarning(
             "leakage",
-            f"each of these words almost determines a class: at least {_PRECISION:.0%} of the texts that contain the word "
-            f"are of the class, and at least {_RECALL:.0%} of the texts of the class contain the word; make sure that "
-            "future texts will contain it too",
+            f"each of these words almost determines a class: at least {_PRECISION:.0%} of the texts that contain the "
+            f"word are of the class, and at least {_RECALL:.0%} of the texts of the class contain the word; make sure "
+            "that future texts will contain it too",
             tuple(tokens),
         )
 
@@ -98,8 +98,8 @@ def _training_rows_given(given: DataEvaluation | None) -> Iterator[ModelWarning]
     if given is not None and given.n_learned:
         yield ModelWarning(
             "leakage",
-            f"{given.n_learned:,} of the {given.duplicates.n_rows:,} evaluation rows are training rows of the model, so "
-            "the evaluation is optimistic; pass rows that it was not trained on",
+            f"{given.n_learned:,} of the {given.duplicates.n_rows:,} evaluation rows are training rows of the model, "
+            "so the evaluation is optimistic; pass rows that it was not trained on",
         )
 
 
@@ -109,8 +109,8 @@ def _drift(given: DataEvaluation | None) -> Iterator[ModelWarning]:
     if given.between_halves:
         yield ModelWarning(
             "drift",
-            "the second half of the evaluation rows differs from the first half; if they are ordered by time, the model "
-            "may be out of date; share of rows that would have to change",
+            "the second half of the evaluation rows differs from the first half; if they are ordered by time, the "
+            "model may be out of date; share of rows that would have to change",
             _by_distance(given.between_halves),
         )
     if given.since_training:

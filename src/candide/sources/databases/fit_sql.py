@@ -151,8 +151,8 @@ def fit_sql(
         A connection of duckdb, sqlite3 or psycopg; an address, ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or
         None, for DuckDB on files. Nothing is written to the database.
     query : str, relation or lazy table
-        SQL, or the name of a table. A DuckDB relation, an Ibis table or a narwhals lazy frame over one of these contains
-        its connection; pass ``connection=None`` with it.
+        SQL, or the name of a table. A DuckDB relation, an Ibis table or a narwhals lazy frame over one of these
+        contains its connection; pass ``connection=None`` with it.
     label : str
         Name of the label column. Rows without a label are dropped with a warning.
     text, columns, weight : str, sequence of str, str, optional
