@@ -70,7 +70,7 @@ def test_a_nomogram_picks_a_class_and_names_it() -> None:
     assert "not additive" in stacked.ax.get_title()
     assert list(stacked.numbers) == ["bits_per_point"]
     X, y = numbers(2, 201)
-    assert "12 of 200 columns" in plot.nomogram(GaussianNB().fit(X, y)).ax.get_title()
+    assert "the 12 longest of 200 columns" in plot.nomogram(GaussianNB().fit(X, y)).ax.get_title()
 
 
 def test_marks_of_numbers_are_round() -> None:
@@ -85,7 +85,7 @@ def test_densities_of_all_columns_overlay_the_classes() -> None:
     model = GaussianNB().fit(X, y)
     shown = plot.densities(model)
     assert len(shown.axes) == 12
-    assert shown.figure.get_suptitle() == "12 of 200 columns, the most informative; 6 of 20 classes, the largest"
+    assert shown.figure.get_suptitle() == "the 12 most informative of 200 columns; the 6 largest of 20 classes"
     assert [len(ax.lines) for ax in shown.axes] == [6] * 12
     name = shown.table["column"][0]
     assert name in model.model_.column_names().tolist()

@@ -52,7 +52,7 @@ def test_a_table(people: NaiveBayes, tmp_path: Path) -> None:
     assert loo.plain is not None
     plain = {row[0].split()[0]: row[2] for row in page.rows("Metrics")}
     assert plain["log-loss"] == f"{loo.plain.log_loss:.4f} ± {loo.plain.log_loss_error:.4f}"
-    classes = {row[0]: row[1:6] for row in page.rows("Classes, the largest first (")[1:]}
+    classes = {row[0]: row[1:6] for row in page.rows("Classes on training rows")[1:]}
     for label, precision, recall, f1, auc, weight in loo.per_class.rows():
         assert classes[label] == [f"{weight:.0f}", *(percent(one, 1) for one in (precision, f1, auc, recall))]
 

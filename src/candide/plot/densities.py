@@ -348,9 +348,10 @@ def _all_columns(model: Any, X: Any, y: Any, classes: Any, axes: Any) -> Display
     style.legend_right(style.row_end(drawn), title="class", alignment="left")
     notes = []
     if len(found) < n_columns:
-        notes.append(f"{len(found)} of {n_columns} columns, the most informative")
+        notes.append(f"the {len(found)} most informative of {n_columns} columns")
     if len(shown) < len(model.classes_):
-        notes.append(f"{len(shown)} of {len(model.classes_)} classes" + (", the largest" if classes is None else ""))
+        largest = f"the {len(shown)} largest" if classes is None else len(shown)
+        notes.append(f"{largest} of {len(model.classes_)} classes")
     if notes and axes is None:
         style.figure_of(drawn[0]).suptitle("; ".join(notes), fontsize="medium")
     tables = [_table(curves, shown, model.classes_) for curves in found]

@@ -21,6 +21,7 @@ from .charts import (
     section,
     table,
     track,
+    user_name,
     user_text,
 )
 from .model_report import ModelReport
@@ -192,7 +193,7 @@ def _per_class(name: str, report: Evaluation) -> str:
         ]
         for k in np.argsort(-found["weight"], kind="stable").tolist()
     ]
-    made = table(columns, rows, f"Classes, the largest first ({name})")
+    made = table(columns, rows, f"Classes on {name}, the largest first")
     return made if len(rows) <= _MAX_CLASSES else details(f"All {len(rows):,} classes", made)
 
 
@@ -203,12 +204,12 @@ def _confusion(name: str, report: Evaluation) -> str:
     if len(labels) > _MAX_CLASSES:
         return _top_confusions(name, report)
     shares = report.confusion / np.maximum(report.confusion.sum(axis=1, keepdims=True), 1e-300)
-    head = "".join(f'<th scope="col">{user_text(label, 20)}</th>' for label in labels)
+    head = "".join(f'<th scope="col">{user_name(label, 20)}</th>' for label in labels)
     lines = zip(labels, report.confusion.tolist(), shares.tolist(), strict=True)
-    body = "".join(_heat_row(user_text(label, 30), row, part, own) for own, (label, row, part) in enumerate(lines))
+    body = "".join(_heat_row(user_name(label, 30), row, part, own) for own, (label, row, part) in enumerate(lines))
     return (
         f'<div class="wide" tabindex="0" role="group" aria-label="Confusion matrix, {name}"><table class="heat">'
-        f"<caption><span>Confusion matrix ({name})</span></caption><thead>"
+        f"<caption><span>Confusion matrix on {name}</span></caption><thead>"
         f'<tr><th scope="col">true ↓ predicted →</th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
@@ -232,7 +233,7 @@ def _top_confusions(name: str, report: Evaluation) -> str:
     rows = [[user_text(true), user_text(answer), number(w), percent(s)] for true, answer, w, s in found.rows()]
     if not rows:
         return "<p>All predictions are correct.</p>"
-    return table(columns, rows, f"The most frequent confusions ({name})")
+    return table(columns, rows, f"The most frequent confusions on {name}")
 
 
 def calibration_section(found: ModelReport) -> str:
