@@ -39,10 +39,8 @@ counts = np.array([[3, 2, 0, 0], [2, 4, 1, 0], [0, 0, 3, 2], [0, 1, 2, 4]])
 mail = MultinomialNB(alpha=0).fit(counts, ["spam", "spam", "ham", "ham"])
 for label, shares in zip(mail.classes_, np.exp(mail.feature_log_prob_), strict=True):
     print(f"{label:5}", ", ".join(f"{word} {share:.3f}" for word, share in zip(words, shares, strict=True)))
-print(
-    "'win report' has probability 0 in both classes; the limit as alpha approaches 0:",
-    mail.predict_proba([[1, 0, 0, 1]])[0].round(3),
-)
+limit = mail.predict_proba([[1, 0, 0, 1]])[0].round(3)
+print("'win report' has probability 0 in both classes; the limit as alpha approaches 0:", limit)
 presence = BernoulliNB().fit(counts, ["spam", "spam", "ham", "ham"])
 print("a Bernoulli model of 4 words and 2 classes has 2 * 4 + 1 parameters:", presence.n_parameters_)
 
@@ -85,9 +83,8 @@ cells, benign = load_breast_cancer(return_X_y=True)
 left_out = GaussianNB().fit(cells, benign).leave_one_out(cells, benign)
 calibrated = GaussianNB(calibrate="beta", compute_loo=True).fit(cells, benign)
 print(f"accuracy: {(left_out.argmax(axis=1) == benign).mean():.1%}")
-print(
-    f"log-loss uncalibrated: {-left_out[range(len(benign)), benign].mean():.2f}; calibrated: {calibrated.loo_.log_loss:.2f}"
-)
+raw = -left_out[range(len(benign)), benign].mean()
+print(f"log-loss uncalibrated: {raw:.2f}; calibrated: {calibrated.loo_.log_loss:.2f}")
 
 title("Decisions")
 patients = cells[[0, 44, 90, 140]]

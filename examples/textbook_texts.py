@@ -60,7 +60,6 @@ reviews = [review(one) for one in fake]
 labels = np.where(fake, "fake", "genuine")
 model = TextNB().fit(reviews[:400], labels[:400])
 print(reviews[0], "->", labels[0])
-print(
-    f"leave-one-out accuracy {model.loo_.accuracy:.3f}; accuracy on 200 new reviews {model.score(reviews[400:], labels[400:]):.3f}"
-)
+print(f"leave-one-out accuracy {model.loo_.accuracy:.3f}")
+print(f"accuracy on 200 new reviews {model.score(reviews[400:], labels[400:]):.3f}")
 print(model.top_features(4, "pairs of words"))
