@@ -263,7 +263,8 @@ def introduction(arguments: argparse.Namespace, command: str) -> list[str]:
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
         f"Python {platform.python_version()}, OMP_NUM_THREADS={threads}. {arguments.splits} random splits, three "
         f"quarters of the rows for training and one for testing, at most {arguments.rows:,} rows per dataset. "
-        f"Command: `python -m benchmarks.{command} --data FOLDER --rows {arguments.rows} --splits {arguments.splits} --save`.",
+        f"Command: `python -m benchmarks.{command} --data FOLDER --rows {arguments.rows} "
+        f"--splits {arguments.splits} --save`.",
         "",
         *NOTES,
     ]

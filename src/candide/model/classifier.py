@@ -194,7 +194,7 @@ class Classifier:
 
     @cached
     def out_of_fold(self) -> OutOfFoldScores:
-        """Training rows scored by models that never saw them."""
+        """Training rows scored by models trained without them."""
         from .out_of_fold import OutOfFoldScores, score_out_of_fold
 
         result = score_out_of_fold(self, Kernels(self.bound_spec.n_threads))

@@ -110,13 +110,13 @@ def _drift(given: DataEvaluation | None) -> Iterator[ModelWarning]:
         yield ModelWarning(
             "drift",
             "the second half of the evaluation rows differs from the first half; if they are ordered by time, the "
-            "model may be out of date; share of rows that would have to change",
+            "model may be out of date; share of rows that would have to change to match",
             _by_distance(given.between_halves),
         )
     if given.since_training:
         yield ModelWarning(
             "drift",
-            "the evaluation rows differ from the training rows; share of rows that would have to change",
+            "the evaluation rows differ from the training rows; share of rows that would have to change to match them",
             _by_distance(given.since_training),
         )
 

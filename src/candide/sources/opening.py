@@ -227,7 +227,7 @@ def open_documents(places: Sequence[Path], encoding: str | None, copies: RemoteC
     ]
     if not found:
         raise SourceError(
-            f"the folder {copies.name(places[0])} contains no files; pass a folder with one sub-folder of texts per "
+            f"the folder {copies.name(places[0])} contains no files; pass a folder with one subfolder of texts per "
             f"class, or with files of the formats {', '.join(FORMATS)}"
         )
     name = copies.name(places[0]) if len(places) == 1 else "the folders"

@@ -41,7 +41,7 @@ _LEAST_GAIN = 1e-3
 # What the best of many families gains over all rows on noise; the best of many columns, the logarithm of their number
 # more.
 _BY_CHANCE = 3.0
-# What a column that tells nothing counts, squared, in comparison with the one that tells most.
+# Relevance of an uninformative column, squared, relative to the most informative one.
 _LEAST_RELEVANCE = 0.02
 
 
