@@ -59,7 +59,9 @@ def train(
     refine: Annotated[
         bool,
         typer.Option(
-            "--refine", help="Also fit a regression: on words for texts, on random grids of columns for tables."
+            "--refine",
+            help="Also fit a regression: for texts on words; for tables on random grids, which capture "
+            "interactions of many columns.",
         ),
     ] = False,
     setting: Annotated[

@@ -44,7 +44,7 @@ def user_name(value: Any, most: int) -> str:
     """Return a name from data without its middle if it is long, because names often differ at their ends.
 
     >>> user_name("department of redundancy, floor 12", 20)
-    '<bdi>departmen…, floor 12</bdi>'
+    '<bdi>department…floor 12</bdi>'
     """
     text = " ".join(str(value).split())
     end = (most - 1) // 2
