@@ -13,7 +13,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -119,9 +118,9 @@ def without_columns(sets: list[Halves], n_subsets: int) -> Iterator[str]:
     yield "## Missing columns"
     yield ""
     yield (
-        f"Test log-loss minus that of a `NaiveBayes()` trained on the given columns only, mean of {n_subsets} "
-        "random sets of columns: of a model that keeps training rows, and (in parentheses) of one without, "
-        "`subsample=0`. Then the log-loss with all columns, and of the shares of the classes."
+        f"Test log-loss minus that of a `NaiveBayes()` trained on only the given columns, mean of {n_subsets} random "
+        "sets of columns: for a model that keeps training rows, and in parentheses for one that does not "
+        "(`subsample=0`). The last columns are the log-loss with all columns and that of the class shares."
     )
     yield from excesses(sets, n_subsets)
 
@@ -130,7 +129,7 @@ def without_columns_elsewhere(sets: list[Halves]) -> Iterator[str]:
     yield ""
     yield "## Missing columns, other tables"
     yield ""
-    yield (f"The same on tables beyond the ten, {OTHER_SUBSETS} sets of columns each.")
+    yield (f"The same for other tables, with {OTHER_SUBSETS} sets of columns each.")
     yield from excesses(sets, OTHER_SUBSETS)
 
 
@@ -187,8 +186,9 @@ def without_copies(sets: list[Halves]) -> Iterator[str]:
     yield "## A missing copy of a column"
     yield ""
     yield (
-        f"A column is learned twice, and the copy is absent at prediction; beside the model that never had the copy. "
-        f"{N_COPIED} random columns that vary of each table, the largest differences."
+        "The model is trained with a copy of a column, and the copy is absent at prediction. Largest differences from "
+        f"the model that was trained without the copy, for {N_COPIED} random columns of each table (constant columns "
+        "excluded)."
     )
     yield from _head("a copy absent", ["largest difference of a probability", "of the mean log-loss"])
     for halves in sets:
@@ -210,10 +210,11 @@ def without_cells(sets: list[Halves]) -> Iterator[str]:
     yield "## Missing cells"
     yield ""
     yield (
-        "Test log-loss when random cells are absent, of rows that each lack others: as records that omit them / as "
-        "nulls in a frame / by gradient boosting's own handling of missing values (scikit-learn's, native categories, "
-        "stopped early), all trained on the table as it is. Nulls in columns that had some in training keep the "
-        "meaning that they had there, so at random they mislead; *with nulls* counts these columns."
+        "Test log-loss when random cells are absent, different ones in each row: as records that omit the cells / as "
+        "nulls in a data frame / for gradient boosting with its handling of missing values (scikit-learn, native "
+        "categories, early stopping). All models are trained on the complete table. In columns that had nulls in "
+        "training, nulls keep the meaning they had there, so random nulls are misleading; *with nulls* is the number "
+        "of these columns."
     )
     titles = [f"{_percent(f)}: omitted / null / boosting" for f in FRACTIONS]
     yield from _head("cells absent", [*titles, "class shares", "with nulls"])
@@ -230,7 +231,7 @@ def without_cells(sets: list[Halves]) -> Iterator[str]:
     yield ""
     n_cases = len(sets) * len(FRACTIONS)
     told = ", ".join(f"{name} {count}" for name, count in worse.items())
-    yield f"Worse than the class shares, of {n_cases} cases each: {told} (goal for omitted cells: 0)."
+    yield f"Cases (of {n_cases}) with a higher log-loss than the class shares: {told} (goal for omitted cells: 0)."
 
 
 def _cells(halves: Halves, fraction: float) -> dict[str, float]:
@@ -279,7 +280,7 @@ def adult(folder: str) -> Iterator[str]:
     """The table of the report that led to this."""
     halves = Halves(next(iter(tables(str(Path(folder) / "tabular"), 2 * ADULT_ROWS, "adult"))))
     yield ""
-    yield f"## adult, {len(halves.y):,} rows learned, {len(halves.y_new):,} predicted"
+    yield f"## adult, {len(halves.y):,} training rows, {len(halves.y_new):,} test rows"
     yield ""
     yield f"Log-loss, and mean probability of `>50K`, whose share is {(halves.y_new == '>50K').mean():.3f}."
     yield from _head("given at prediction", ["rows kept", "rows not kept", "trained on these alone", "class shares"])
@@ -347,7 +348,6 @@ def main() -> None:
     if arguments.complete:
         print(json.dumps({"version": candide.__version__, **complete(arguments.folder, arguments.rows)}))
         return
-    begin = time.perf_counter()
     lines = [
         "# Missing columns and cells",
         "",
@@ -362,7 +362,6 @@ def main() -> None:
         for text in part():
             print(text, flush=True)
             lines.append(text)
-    lines += ["", f"In {(time.perf_counter() - begin) / 60:.0f} minutes."]
     if arguments.save:
         RESULTS.write_text("\n".join(lines) + "\n")
 

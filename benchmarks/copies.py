@@ -40,7 +40,7 @@ FEW_COLUMNS = {
 }
 # What is done to the learned rows: copies of a share of them, or weights.
 CASES: dict[str, Callable[[int, Any], tuple[Any, Any]]] = {
-    "as they are": lambda n, rng: (np.arange(n), None),
+    "unchanged": lambda n, rng: (np.arange(n), None),
     "10 % copied": lambda n, rng: (_copied(n, 0.1, rng), None),
     "30 % copied": lambda n, rng: (_copied(n, 0.3, rng), None),
     "100 % copied": lambda n, rng: (_copied(n, 1.0, rng), None),
@@ -87,8 +87,8 @@ def sets(arguments: argparse.Namespace) -> Iterator[tuple[Table, Callable[[], An
 def lines_of(arguments: argparse.Namespace) -> Iterator[str]:
     """One line a set; then how many cases are within bounds."""
     names = list(CASES)
-    others = " | ".join(f"{name}: change (promised)" for name in names[1:])
-    yield f"| test log-loss (promised) | {names[0]} | {others} |"
+    others = " | ".join(f"{name}: change (estimated)" for name in names[1:])
+    yield f"| test log-loss (estimated) | {names[0]} | {others} |"
     yield f"|---|{'---:|' * len(names)}"
     changes, apart = [], []
     for table, make in sets(arguments):
@@ -103,10 +103,10 @@ def lines_of(arguments: argparse.Namespace) -> Iterator[str]:
         yield f"| {table.name}, {len(table.labels):,} rows | {first} | {others} |"
     yield ""
     yield (
-        f"Changes of at most .01 either way: {int((np.abs(changes) <= 0.01).sum())} of {len(changes)} (means over "
+        f"Changes of at most 0.01: {int((np.abs(changes) <= 0.01).sum())} of {len(changes)} (means over "
         f"{arguments.repeats} halves, from {min(changes):+.4f} to {max(changes):+.4f}). Estimates within two standard "
-        f"errors of the test figure: {int((np.abs(apart) <= 2).sum())} of {len(apart)} fits; too good by more than "
-        f"two: {int((np.array(apart) < -2).sum())}."
+        f"errors of the test value: {int((np.abs(apart) <= 2).sum())} of {len(apart)} fits; too optimistic by more "
+        f"than two standard errors: {int((np.array(apart) < -2).sum())}."
     )
 
 
@@ -116,7 +116,7 @@ def few_columns(folder: str, most_rows: int, repeats: int) -> dict[str, float]:
     for name, choices in FEW_COLUMNS.items():
         table = next(iter(tables(str(Path(folder) / "tabular"), most_rows, name)))
         for columns in choices:
-            how = "as they are"
+            how = "unchanged"
             fits = [measure(_table, table.frame[columns], table.labels, how, seed) for seed in range(repeats)]
             out[f"{name}: {', '.join(columns)}"] = float(np.mean([fit.test for fit in fits]))
     return out
@@ -162,8 +162,8 @@ def main() -> None:
         f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}, up to {arguments.rows:,} rows per "
         "dataset, "
         f"half of them for training, means of {arguments.repeats} halves. Command: `python -m benchmarks.copies FOLDER "
-        f"--rows {arguments.rows} --repeats {arguments.repeats} --other SOURCE --save`. Weights of 1 to 5 make the "
-        "learned rows worth 9/11 as many, which by itself raises the log-loss.",
+        f"--rows {arguments.rows} --repeats {arguments.repeats} --other SOURCE --save`. With weights of 1 to 5, "
+        "the effective number of training rows is 9/11 of the actual one, which by itself raises the log-loss.",
         "",
     ]
     print("\n".join(lines))

@@ -46,11 +46,11 @@ RESULTS = Path(__file__).with_name("FULL_SIZE.md")
 SETS = ("adult", "letter", "covertype", "waveform", "pendigits", "spambase", "mushroom", "kr_vs_kp")
 TITLE = "# Tables of full size"
 NOTES = (
-    "Boosting is scikit-learn's HistGradientBoosting. *Default*: all settings as they are, categories native. *With "
-    "care*: learning_rate 0.08, max_leaf_nodes 63, l2_regularization 1, max_features 0.5, up to 1,000 steps, ended by "
-    "a tenth of the rows that 25 steps did not improve; categories native. *Forest*: 500 trees, at least 2 rows in a "
-    "leaf, .3 of the columns at a split. LightGBM: 500 steps of .05, 63 leaves. CatBoost, EBM, Khiops: defaults, the "
-    "first split alone.",
+    "Boosting is scikit-learn's HistGradientBoosting. *Default*: default settings, native categories. *With care*: "
+    "learning_rate 0.08, max_leaf_nodes 63, l2_regularization 1, max_features 0.5, at most 1,000 steps, stopped when "
+    "the loss on a held-out tenth of the rows has not improved for 25 steps; native categories. *Forest*: 500 trees, "
+    "at least 2 rows per leaf, 0.3 of the columns at each split. LightGBM: 500 steps with learning rate 0.05, 63 "
+    "leaves. CatBoost, EBM, Khiops: default settings, first split only.",
 )
 
 
@@ -262,8 +262,9 @@ def introduction(arguments: argparse.Namespace, command: str) -> list[str]:
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
         f"Python {platform.python_version()}, OMP_NUM_THREADS={threads}. {arguments.splits} random splits, three "
-        f"quarters predicting one quarter, at most {arguments.rows:,} rows a set. Command: `python -m "
-        f"benchmarks.{command} --data FOLDER --rows {arguments.rows} --splits {arguments.splits} --save`.",
+        f"quarters of the rows for training and one for testing, at most {arguments.rows:,} rows per dataset. "
+        f"Command: `python -m benchmarks.{command} --data FOLDER --rows {arguments.rows} "
+        f"--splits {arguments.splits} --save`.",
         "",
         *NOTES,
     ]

@@ -62,8 +62,9 @@ METHODS = {
 
 TITLE = "# Parts of NaiveBayes on tables of full size"
 NOTES = (
-    "*Default* adds grids only where they pay (not on adult); with a given number of grids they are always added. "
-    "Grids that only count, without a regression, had no weight beside the regression in a trial and are not built.",
+    "*Default* adds grids only if they lower the log-loss (not on adult); a given number of grids is always added. "
+    "Grids of plain counts, without a regression, got no weight next to the regression in a trial and are not "
+    "implemented.",
 )
 
 

@@ -106,9 +106,9 @@ def main() -> None:
         "# Updates of one row",
         "",
         f"{date.today()}, candide {candide.__version__}, NumPy {np.__version__}. One row added, corrected (forgotten "
-        "with a wrong label and added with the right one) or forgotten, and the next prediction: milliseconds of the "
-        f"processor, the median of {arguments.rows} rows, and in parentheses the largest additional MB of {MEASURED} "
-        "others. Command: `python -m benchmarks.one_row FOLDER --save`.",
+        "with a wrong label and added with the right one) or forgotten, and the next prediction: CPU time in "
+        f"milliseconds (median of {arguments.rows} rows), and in parentheses the largest additional memory in MB of "
+        f"{MEASURED} others. Command: `python -m benchmarks.one_row FOLDER --save`.",
         "",
     ]
     print("\n".join(lines))

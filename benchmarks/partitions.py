@@ -201,7 +201,7 @@ def _state(model: Any) -> Any:
 def _said(unlike: dict[str, float]) -> str:
     if not unlike:
         return "all arrays are identical"
-    return "the same but for " + ", ".join(f"{name} (to {size:.1g})" for name, size in unlike.items())
+    return "identical except " + ", ".join(f"{name} (to {size:.1g})" for name, size in unlike.items())
 
 
 def floors(cluster: Cluster) -> list[str]:

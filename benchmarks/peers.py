@@ -177,7 +177,7 @@ METHODS = {
         lambda frame: StoppedEarly(learning_rate=0.05, max_leaf_nodes=15, min_samples_leaf=10),
     ),
     "boosting_folds": Method(
-        "boosting, stopped by folds",
+        "boosting, tuned by cross-validation",
         lambda frame: StoppedByFolds(
             learning_rate=0.08, max_leaf_nodes=15, min_samples_leaf=5, l2_regularization=1.0, max_features=0.3
         ),

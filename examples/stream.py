@@ -1,18 +1,18 @@
-"""A model that never stops learning: predict, look at the label, learn; forget slowly; warn when the world has changed.
+"""Learn from a stream of messages, with drift detection and checkpoints.
 
-Run it with ``python examples/stream.py``: it makes messages to a shop, whose words change their meaning halfway. Or
-give it messages as JSON Lines, ``{"text": …, "label": …}`` on each line, and a checkpoint to go on from::
+Run it with ``python examples/stream.py``: it generates messages to a shop whose words change their meaning halfway. Or
+pass messages as JSON Lines, ``{"text": …, "label": …}`` on each line, and a checkpoint file::
 
     python examples/stream.py messages.jsonl --checkpoint messages.json
     python examples/stream.py messages.jsonl --checkpoint messages.json --follow    # waits for further lines
     some_program | python examples/stream.py -
 
-- Every message is predicted before it is learned, so the accuracy and the log-loss are those of messages that the model
-  had not seen: of all of them, and "lately", by fading means.
-- What was learned fades too (``discount``): it counts half after ``--half-life`` messages.
-- The test of Page and Hinkley watches the log-loss. Once it has risen, what was learned counts a tenth.
-- A checkpoint holds the model and all that is known beside it. After a kill, a run goes on from there as if nothing had
-  been. (Of a pipe, what came since the checkpoint is lost.)
+- Every message is predicted before the model is updated with it, so accuracy and log-loss are measured on new messages
+  (prequential evaluation): the mean over all messages, and an exponentially weighted mean ("recent").
+- The weight of earlier messages decreases (``discount``) with a half-life of ``--half-life`` messages.
+- The Page-Hinkley test detects an increase of the log-loss. Then the weight of earlier messages is reduced to a tenth.
+- A checkpoint contains the model and the state of the evaluation. A run that was killed continues from it with the same
+  results. (Messages that a pipe delivered after the checkpoint are lost.)
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from candide import TextNB
 
 Message = tuple[str, str]  # text, label
 
-# A label that nobody could foresee costs as much as one that had a chance of one in a thousand.
+# Largest log-loss of a message: an unknown label counts like one with a probability of 1/1000.
 WORST = float(np.log(1000))
-# Messages after which one counts half in what is printed as "lately", and in what is usual to the test.
+# Half-life, in messages, of the "recent" means and of the reference of the drift test.
 WINDOW = 500
-# What the past counts once the world has changed.
+# Factor of the weight of earlier messages after drift.
 AFTER_DRIFT = 0.1
-# Words whose weight has faded still take room; the heaviest stay.
+# The most frequent words are kept; others use memory although their weight has decreased.
 MOST_WORDS = 100_000
 
 
 @dataclass
-class Fading:
-    """Mean and variance of numbers that count less and less; with ``keep=1`` all count alike."""
+class ExponentialMean:
+    """Exponentially weighted mean and variance; with ``keep=1``, all numbers have equal weight."""
 
     keep: float
     weight: float = 0.0
@@ -60,142 +60,146 @@ class Fading:
         self.variance = (1 - share) * (self.variance + share * step**2)
 
 
-def recent() -> Fading:
-    return Fading(0.5 ** (1 / WINDOW))
+def recent() -> ExponentialMean:
+    return ExponentialMean(0.5 ** (1 / WINDOW))
 
 
 @dataclass
 class PageHinkley:
-    """Whether the mean of a series has risen (Page 1954, Hinkley 1971), in units of the series' own deviation.
+    """Test for an increase of the mean of a series (Page 1954, Hinkley 1971).
 
-    Adds up by how many deviations each number is above the usual, less ``slack``; below 0, it begins anew. A sum above
-    ``limit`` is a warning: with 0.1 and 50, a rise by one deviation is seen after some 55 numbers, and by half of one
-    after 125. However far one number is off, it counts no more than ``most``.
+    It adds up how many standard deviations each number is above the reference mean, minus ``slack``, and restarts at 0
+    if the sum is negative. A sum above ``limit`` is a warning: with 0.1 and 50, an increase by one standard deviation
+    is detected after about 55 numbers, and by half of one after 125. A single number adds at most ``most``.
     """
 
     slack: float = 0.1
     limit: float = 50.0
     most: float = 4.0
-    warm_up: int = 300  # numbers that tell what is usual, before any is judged
-    usual: Fading = field(default_factory=recent)
+    warm_up: int = 300  # numbers that set the reference before the test starts
+    reference: ExponentialMean = field(default_factory=recent)
     n_seen: int = 0
     total: float = 0.0
-    n_above: int = 0  # numbers since the sum was 0: for so long the mean has been higher
+    n_above: int = 0  # numbers since the sum was 0, that is, since the mean increased
 
     def add(self, number: float) -> bool:
-        """Whether the mean has risen."""
+        """Add a number and return whether the mean has increased."""
         if self.n_seen >= self.warm_up:
-            above = (number - self.usual.mean) / max(self.usual.variance**0.5, 1e-9)
+            above = (number - self.reference.mean) / max(self.reference.variance**0.5, 1e-9)
             self.total = max(0.0, self.total + min(above, self.most) - self.slack)
             self.n_above = self.n_above + 1 if self.total else 0
-        self.usual.add(number)
+        self.reference.add(number)
         self.n_seen += 1
         return self.total > self.limit
 
 
 @dataclass
-class Course:
-    """How a run went so far: all that it knows beside the model."""
+class Progress:
+    """State of the evaluation and of the drift test."""
 
     n_messages: int = 0
-    right: Fading = field(default_factory=lambda: Fading(1.0))
-    loss: Fading = field(default_factory=lambda: Fading(1.0))
-    right_lately: Fading = field(default_factory=recent)
-    loss_lately: Fading = field(default_factory=recent)
+    correct: ExponentialMean = field(default_factory=lambda: ExponentialMean(1.0))
+    loss: ExponentialMean = field(default_factory=lambda: ExponentialMean(1.0))
+    recent_correct: ExponentialMean = field(default_factory=recent)
+    recent_loss: ExponentialMean = field(default_factory=recent)
     test: PageHinkley = field(default_factory=PageHinkley)
 
     @classmethod
-    def restored(cls, parts: dict[str, Any]) -> Course:
-        """From what ``asdict`` gives."""
+    def restored(cls, parts: dict[str, Any]) -> Progress:
+        """Return the object from the output of ``asdict``."""
         test = parts.pop("test")
-        test = PageHinkley(**test | {"usual": Fading(**test["usual"])})
-        return cls(parts.pop("n_messages"), test=test, **{name: Fading(**part) for name, part in parts.items()})
+        test = PageHinkley(**test | {"reference": ExponentialMean(**test["reference"])})
+        return cls(
+            parts.pop("n_messages"), test=test, **{name: ExponentialMean(**part) for name, part in parts.items()}
+        )
 
-    def judge(self, right: bool, loss: float) -> bool:
-        """Another message; whether the world has changed."""
+    def add(self, correct: bool, loss: float) -> bool:
+        """Add a message and return whether drift is detected."""
         self.n_messages += 1
-        for mean in (self.right, self.right_lately):
-            mean.add(right)
-        for mean in (self.loss, self.loss_lately):
+        for mean in (self.correct, self.recent_correct):
+            mean.add(correct)
+        for mean in (self.loss, self.recent_loss):
             mean.add(loss)
         return self.test.add(loss)
 
     def line(self, model: Any) -> str:
         return (
-            f"{self.n_messages:>7,} messages: accuracy {self.right.mean:.3f}, lately {self.right_lately.mean:.3f}; "
-            f"log-loss {self.loss.mean:.3f}, lately {self.loss_lately.mean:.3f}; {len(model.vocabulary_):,} words"
+            f"{self.n_messages:>7,} messages: accuracy {self.correct.mean:.3f}, recent {self.recent_correct.mean:.3f}; "
+            f"log-loss {self.loss.mean:.3f}, recent {self.recent_loss.mean:.3f}; {len(model.vocabulary_):,} words"
         )
 
 
 class Checkpoint:
-    """A file of JSON, which names the file of its model: both are new, or both are old, whenever the run is killed."""
+    """A JSON file that names its model file. If the run is killed, both are old or both are new."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
 
-    def load(self) -> tuple[Any, Course]:
-        """What was saved last; else a model that knows nothing."""
+    def load(self) -> tuple[Any, Progress]:
+        """Return the last checkpoint, or a new model."""
         if self.path is None or not self.path.exists():
-            return TextNB("multinomial", compute_loo=False), Course()
+            return TextNB("multinomial", compute_loo=False), Progress()
         parts = json.loads(self.path.read_text("utf-8"))
-        return candide.load(self.path.with_name(parts["model"])), Course.restored(parts["course"])
+        return candide.load(self.path.with_name(parts["model"])), Progress.restored(parts["progress"])
 
-    def save(self, model: Any, course: Course) -> None:
+    def save(self, model: Any, progress: Progress) -> None:
         if self.path is None:
             return
-        name = f"{self.path.name}.{course.n_messages}.candide"
+        name = f"{self.path.name}.{progress.n_messages}.candide"
         model.save(self.path.with_name(name))
-        aside = self.path.with_name(f"{self.path.name}.part")
-        aside.write_text(json.dumps({"model": name, "course": asdict(course)}), "utf-8")
-        aside.replace(self.path)  # until here there was the old checkpoint, from here on there is the new one
+        temporary = self.path.with_name(f"{self.path.name}.part")
+        temporary.write_text(json.dumps({"model": name, "progress": asdict(progress)}), "utf-8")
+        temporary.replace(self.path)  # replaces the old checkpoint atomically
         for old in self.path.parent.glob(f"{self.path.name}.*.candide"):
             if old.name != name:
                 old.unlink()
 
 
 class Run:
-    """A model on its way through a stream; ``every`` so many messages it says how it goes, and saves."""
+    """Train a model on a stream; print a line and save a checkpoint after every ``every`` messages."""
 
     def __init__(self, checkpoint: Checkpoint, half_life: float, batch_size: int, every: int) -> None:
         self.checkpoint, self.half_life, self.batch_size, self.every = checkpoint, half_life, batch_size, every
-        self.model, self.course = checkpoint.load()
+        self.model, self.progress = checkpoint.load()
 
     def through(self, messages: Iterable[Message]) -> None:
-        noted = self.course.n_messages
+        noted = self.progress.n_messages
         for batch in batches(messages, self.batch_size):
             self.learn(*(list(part) for part in zip(*batch, strict=True)))
-            if self.course.n_messages // self.every > noted // self.every:
+            if self.progress.n_messages // self.every > noted // self.every:
                 self.note()
-                noted = self.course.n_messages
-        if self.course.n_messages > noted:
+                noted = self.progress.n_messages
+        if self.progress.n_messages > noted:
             self.note()
 
     def learn(self, texts: list[str], labels: list[str]) -> None:
         if hasattr(self.model, "model_"):
-            drift = judged(self.model, texts, labels, self.course)
+            drift = evaluate(self.model, texts, labels, self.progress)
             self.model.discount(0.5 ** (len(texts) / self.half_life) * (AFTER_DRIFT if drift else 1.0))
         else:
-            self.course.n_messages += len(texts)  # who knows nothing cannot be judged
+            self.progress.n_messages += len(texts)  # a model that is not fitted cannot predict
         self.model.partial_fit(texts, labels)
 
     def note(self) -> None:
         self.model.prune(max_tokens=MOST_WORDS)
-        self.checkpoint.save(self.model, self.course)
-        print(self.course.line(self.model), flush=True)
+        self.checkpoint.save(self.model, self.progress)
+        print(self.progress.line(self.model), flush=True)
 
 
-def judged(model: Any, texts: list[str], labels: list[str], course: Course) -> bool:
-    """Predicts messages that the model has not seen; whether they show that the world has changed."""
+def evaluate(model: Any, texts: list[str], labels: list[str], progress: Progress) -> bool:
+    """Evaluate predictions of new messages and return whether drift is detected."""
     log_probability, drift = model.predict_log_proba(texts), False
     places = {label: place for place, label in enumerate(model.classes_.tolist())}
     for row, label in zip(log_probability, labels, strict=True):
         place = places.get(label)
         loss = WORST if place is None else min(WORST, -float(row[place]))
-        if course.judge(place == row.argmax(), loss):
+        if progress.add(place == row.argmax(), loss):
             drift = True
-            since = course.n_messages - course.test.n_above
-            print(f"{course.n_messages:>7,} messages: DRIFT, the log-loss has been higher since {since:,}", flush=True)
-            course.test = PageHinkley()
+            since = progress.n_messages - progress.test.n_above
+            print(
+                f"{progress.n_messages:>7,} messages: DRIFT, the log-loss has been higher since {since:,}", flush=True
+            )
+            progress.test = PageHinkley()
     return drift
 
 
@@ -209,17 +213,17 @@ def batches(messages: Iterable[Message], size: int) -> Iterator[list[Message]]:
 
 
 def read(path: str, follow: bool) -> Iterator[Message]:
-    """From JSON Lines; what is no message is left out, with a remark."""
+    """Yield messages from JSON Lines; invalid lines are reported and skipped."""
     for number, line in enumerate(lines(path, follow), 1):
         try:
             found = json.loads(line)
             yield str(found["text"]), str(found["label"])
         except (ValueError, KeyError, TypeError):
-            print(f"line {number:,} is no message with a text and a label: {line.strip()[:60]!r}", flush=True)
+            print(f"line {number:,} is not a message with text and label: {line.strip()[:60]!r}", flush=True)
 
 
 def lines(path: str, follow: bool) -> Iterator[str]:
-    """The lines of a file, whole, also those that are still to be written."""
+    """Yield the complete lines of a file; with ``follow``, wait for lines that are appended."""
     if path == "-":
         yield from sys.stdin
         return
@@ -247,36 +251,42 @@ COMMON = [
 ]  # fmt: skip
 
 
-def made(n_messages: int, change: int, seed: int = 0) -> Iterator[Message]:
-    """Messages to a shop. After the change, half the words of each desk are those of the next one."""
-    rng, desks = np.random.default_rng(seed), list(WORDS)
-    later = {desk: WORDS[desk][:5] + WORDS[desks[i - 1]][5:] for i, desk in enumerate(desks)}
+def generated(n_messages: int, change: int, seed: int = 0) -> Iterator[Message]:
+    """Yield messages to a shop. After ``change`` messages, half of the words of each queue are those of another one."""
+    rng, queues = np.random.default_rng(seed), list(WORDS)
+    later = {queue: WORDS[queue][:5] + WORDS[queues[i - 1]][5:] for i, queue in enumerate(queues)}
     for number in range(n_messages):
         words = later if number >= change else WORDS
-        desk, other = rng.choice(desks, 2)
-        own, odd = rng.choice(words[desk], 3), rng.choice(words[other], 2)
+        queue, other = rng.choice(queues, 2)
+        own, odd = rng.choice(words[queue], 3), rng.choice(words[other], 2)
         text = rng.permutation([*own, *odd, *rng.choice(COMMON, rng.integers(3, 12))])
-        yield " ".join(text), str(desk)
+        yield " ".join(text), str(queue)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Learns a stream of messages, and says how well it foresees them.")
-    parser.add_argument(
-        "source", nargs="?", help="a file of JSON Lines, or - for the standard input; else some are made"
+    parser = argparse.ArgumentParser(
+        description="Learn from a stream of messages, and evaluate each prediction before the update."
     )
-    parser.add_argument("--follow", action="store_true", help="at the end of the file, wait for what is still written")
-    parser.add_argument("--checkpoint", type=Path, help="a file to save to, and to go on from")
-    parser.add_argument("--half-life", type=float, default=2000.0, help="messages after which one counts half (2000)")
-    parser.add_argument("--batch", type=int, default=50, help="messages that are learned together (50)")
     parser.add_argument(
-        "--every", type=int, default=500, help="messages from one line and checkpoint to the next (500)"
+        "source", nargs="?", help="a JSON Lines file, or - for standard input; by default messages are generated"
     )
-    parser.add_argument("--made", type=int, default=4000, help="how many are made, where none are given (4000)")
-    given = parser.parse_args(arguments)
-    messages = made(given.made, given.made // 2) if given.source is None else read(given.source, given.follow)
-    run = Run(Checkpoint(given.checkpoint), given.half_life, given.batch, given.every)
+    parser.add_argument("--follow", action="store_true", help="wait for lines that are appended to the file")
+    parser.add_argument("--checkpoint", type=Path, help="file to save checkpoints to and to continue from")
+    parser.add_argument(
+        "--half-life", type=float, default=2000.0, help="half-life of the weight of a message, in messages (2000)"
+    )
+    parser.add_argument("--batch", type=int, default=50, help="messages per update (50)")
+    parser.add_argument("--every", type=int, default=500, help="messages between checkpoints (500)")
+    parser.add_argument("--generated", type=int, default=4000, help="number of generated messages (4000)")
+    options = parser.parse_args(arguments)
+    messages = (
+        generated(options.generated, options.generated // 2)
+        if options.source is None
+        else read(options.source, options.follow)
+    )
+    run = Run(Checkpoint(options.checkpoint), options.half_life, options.batch, options.every)
     try:
-        run.through(messages if given.source == "-" else islice(messages, run.course.n_messages, None))
+        run.through(messages if options.source == "-" else islice(messages, run.progress.n_messages, None))
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -1,7 +1,7 @@
-"""A table with everything in it: train, look inside, judge, ask, merge, forget.
+"""A mixed table: training, summary, evaluation, decisions, merging and forgetting.
 
-Run it with ``python examples/table.py``. It needs nothing that candide does not install; a data frame of pandas, polars
-or pyarrow would do as well as the dict of columns here.
+Run it with ``python examples/table.py``. It has no additional dependencies; a pandas or polars data frame or a pyarrow
+table works like the dict of columns used here.
 """
 
 import numpy as np
@@ -28,34 +28,37 @@ visits = {
     "phone": rng.choice(["home", "mobile", "work"], n, p=[0.2, 0.7, 0.1]).astype(object),
     "clinic": np.full(n, "north"),
 }
-alike = (visits["km"] > 5) == (visits["age"] > 45)  # neither age nor distance tells anything alone
-came = np.where(3 * alike - 1.2 * visits["missed"] + rng.logistic(size=n) > 0.5, "yes", "no")
+match = (visits["km"] > 5) == (visits["age"] > 45)  # age and distance are informative only together
+came = np.where(3 * match - 1.2 * visits["missed"] + rng.logistic(size=n) > 0.5, "yes", "no")
 visits["phone"][rng.random(n) < np.where(came == "no", 0.3, 0.05)] = None
 visits["age"][rng.random(n) < 0.1] = np.nan
 visits["came"] = came
 
-title("1,000 visits at a clinic: who comes?")
+title("1,000 appointments at a clinic: which patients come?")
 train, new = rows(visits, slice(1000)), rows(visits, slice(1000, None))
 model = NaiveBayes().fit(train, y="came")
 print(model.summary())
 
-title("How good is it, by its training rows alone?")
+title("Evaluation without a test set")
 print(model.loo_)
-print(f"on 200 rows that it never saw: accuracy {model.score(new, new['came']):.2f}")
+print(f"accuracy on 200 new rows: {model.score(new, new['came']):.2f}")
 
-title("What the views past single columns add")
+title("Views of several columns")
 for order in (0, 1, 2):
     print(f"order={order}: log-loss {NaiveBayes(order=order).fit(train, y='came').loo_.log_loss:.3f}")
 
-title("Answers")
-asked = {**rows(new, slice(3)), "phone": np.array(["satellite", None, "home"], dtype=object)}  # a novelty, and a hole
-print("p(no), p(yes):         ", model.predict_proba(asked).round(2).tolist())
-print("no answer below 0.9:   ", model.decide(asked, abstain=0.9).tolist())
-print("an empty chair costs 5:", model.decide(asked, costs=[[0, 5], [1, 0]]).tolist())
+title("Predictions and decisions")
+patients = {**rows(new, slice(3)), "phone": np.array(["satellite", None, "home"], dtype=object)}  # unseen, missing
+print("p(no), p(yes):         ", model.predict_proba(patients).round(2).tolist())
+print("abstaining below 0.9:  ", model.decide(patients, abstain=0.9).tolist())
+print("if a no-show costs 5:  ", model.decide(patients, costs=[[0, 5], [1, 0]]).tolist())
 
-title("In two places, and without some rows")
+title("Merging and forgetting")
 here, there = (NaiveBayes().fit(rows(visits, part), y="came") for part in (slice(1000), slice(1000, None)))
 both, whole = candide.merge([here, there]), NaiveBayes().fit(visits, y="came")
-print("both places merged == one fit:     ", np.allclose(both.predict_proba(visits), whole.predict_proba(visits)))
+print("two parts merged == one fit:     ", np.allclose(both.predict_proba(visits), whole.predict_proba(visits)))
 both.forget(new, y="came")
-print("after forgetting 200 == never seen:", np.allclose(both.predict_proba(visits), here.predict_proba(visits)))
+print(
+    "after forgetting 200 == never trained on them:",
+    np.allclose(both.predict_proba(visits), here.predict_proba(visits)),
+)

@@ -24,12 +24,12 @@ for alpha in (0, 1):
 
 title("'win' five times and 'free' three times")
 mails, labels = ["win free win", "free lunch", "lunch with you", "win the match"], ["spam", "spam", "ham", "ham"]
-for kind, what in (("multinomial", "each time counts"), ("bernoulli", "once is as good as five times")):
+for kind, what in (("multinomial", "each time counts"), ("bernoulli", "repetition does not count")):
     model = TextNB(kind).fit(mails, labels)
     once, often = model.predict_proba(["win free", "win " * 5 + "free " * 3])[:, 1]
     print(f"{kind:12} p(spam) = {once:.3f} for one of each, {often:.3f} for all: {what}")
 
-title("A filter with a dictionary of 50,000 words")
+title("A spam filter with a vocabulary of 50,000 words")
 rng = np.random.default_rng(0)
 dictionary = [f"word{i}" for i in range(50_000)]
 rank = np.minimum(rng.zipf(1.2, (2_000, 40)), 25_000) - 1
@@ -38,7 +38,7 @@ rows = zip(rank, is_spam, strict=True)
 mails = [" ".join(f"word{j + 25_000 * (spam and j % 5 == 0)}" for j in row) for row, spam in rows]
 model = TextNB("bernoulli", vocabulary=dictionary).fit(mails[:1_500], is_spam[:1_500])
 print(f"{model.n_parameters_:,} parameters: 2 x 50,000 probabilities of a word, and the share of spam")
-print(f"accuracy on 500 new mails: {model.score(mails[1_500:], is_spam[1_500:]):.3f}")
+print(f"accuracy on 500 new messages: {model.score(mails[1_500:], is_spam[1_500:]):.3f}")
 
 title("Fake and genuine reviews of hotels")
 PLACES = ["lobby", "bathroom", "elevator", "window", "corner", "floor", "hallway", "desk", "street", "bed"]
@@ -48,7 +48,7 @@ FAMILY = ["my husband", "my wife", "our family", "my kids", "my whole family"]
 
 
 def review(is_fake: bool) -> str:
-    """Who was there tells where things are; who was not tells how wonderful they were, and with whom."""
+    """Return a review: genuine ones describe places in detail, fake ones have more praise and mention the family."""
     real = [f"the {rng.choice(PLACES)} was {rng.choice(DETAILS)}" for _ in range(1 if is_fake else 3)]
     praise = [f"{rng.choice(FAMILY)} and i found it {rng.choice(PRAISE)}" for _ in range(2 if is_fake else 1)]
     sentences = [*real, *praise, "we stayed in Chicago", "breakfast was fine"]
@@ -60,5 +60,6 @@ reviews = [review(one) for one in fake]
 labels = np.where(fake, "fake", "genuine")
 model = TextNB().fit(reviews[:400], labels[:400])
 print(reviews[0], "->", labels[0])
-print(f"loo_ says {model.loo_.accuracy:.3f}; on 200 new reviews {model.score(reviews[400:], labels[400:]):.3f}")
+print(f"leave-one-out accuracy {model.loo_.accuracy:.3f}")
+print(f"accuracy on 200 new reviews {model.score(reviews[400:], labels[400:]):.3f}")
 print(model.top_features(4, "pairs of words"))

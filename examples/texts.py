@@ -1,6 +1,6 @@
-"""Messages, from end to end: train, look inside, judge, ask, merge, forget.
+"""Messages: training, evaluation, weights, decisions, merging and forgetting.
 
-Run it with ``python examples/texts.py``. It needs nothing that candide does not install.
+Run it with ``python examples/texts.py``. It has no additional dependencies.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def title(text: str) -> None:
 
 
 def tickets(n: int, seed: int) -> tuple[list[str], np.ndarray]:
-    """Messages with some words of their own queue, some of another, and many that all use."""
+    """Return messages with words of their queue, of another queue, and common words."""
     rng = np.random.default_rng(seed)
     queues = rng.choice(list(WORDS), n, p=[0.5, 0.3, 0.2])
     texts = []
@@ -35,11 +35,11 @@ def tickets(n: int, seed: int) -> tuple[list[str], np.ndarray]:
 texts, queues = tickets(900, seed=0)
 new_texts, new_queues = tickets(300, seed=1)
 
-title("900 messages to a shop: which queue?")
+title("Route 900 messages to the queues of a shop")
 model = TextNB().fit(texts, queues)
 print(texts[0], "->", queues[0])
 print(model.loo_)
-print(f"on 300 new messages: accuracy {model.score(new_texts, new_queues):.3f}")
+print(f"accuracy on 300 new messages: {model.score(new_texts, new_queues):.3f}")
 
 title("Weight of each feature set")
 summary = model.summary()
@@ -50,14 +50,14 @@ title("One message")
 question = "My parcel is late and the card was charged twice"
 for queue, probability in zip(model.classes_, model.predict_proba([question])[0], strict=True):
     print(f"{queue:8} {probability:.2f}")
-print("sure enough at 0.9?", model.decide([question], abstain=0.9))
+print("decision with abstain=0.9:", model.decide([question], abstain=0.9))
 
-title("The textbook's model, learned on two machines")
+title("Plain naive Bayes, trained in two parts and merged")
 parts = [TextNB("multinomial").fit(texts[i::2], queues[i::2]) for i in range(2)]
 merged, whole = candide.merge(parts), TextNB("multinomial").fit(texts, queues)
-print("same:", np.allclose(merged.predict_proba(new_texts), whole.predict_proba(new_texts)))
+print("equal to one fit:", np.allclose(merged.predict_proba(new_texts), whole.predict_proba(new_texts)))
 
-title("A customer asks to be forgotten")
+title("Forget the message of a customer")
 print("parcel" in whole.vocabulary_, len(whole.vocabulary_))
 whole.partial_fit(["Zanzibar 4711 is my secret"], ["account"])
 print("zanzibar" in whole.vocabulary_)

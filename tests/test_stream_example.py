@@ -1,4 +1,4 @@
-"""examples/stream.py: a stream that is judged, learned, watched, and gone on with after a kill."""
+"""examples/stream.py: prequential evaluation, drift detection, and checkpoints that survive a kill."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ def warned(printed: str) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_drift_is_warned_of_after_the_change_and_not_before(stream: ModuleType, seed: int, capsys: Any) -> None:
-    stream.Run(stream.Checkpoint(None), 2000.0, 50, 500).through(stream.made(1300, 800, seed))
+    stream.Run(stream.Checkpoint(None), 2000.0, 50, 500).through(stream.generated(1300, 800, seed))
     found = warned(capsys.readouterr().out)
     assert len(found) == 1
     assert 800 < found[0] < 900
 
 
 def test_what_does_not_change_is_not_warned_of(stream: ModuleType, capsys: Any) -> None:
-    stream.Run(stream.Checkpoint(None), 2000.0, 50, 500).through(stream.made(2500, 2500))
+    stream.Run(stream.Checkpoint(None), 2000.0, 50, 500).through(stream.generated(2500, 2500))
     assert warned(capsys.readouterr().out) == []
 
 
 @pytest.mark.slow
 def test_killed_and_resumed_as_if_nothing_had_been(stream: ModuleType, tmp_path: Path, capsys: Any) -> None:
     """Killed while it waits in the middle of a line, after the warning and after its last checkpoint."""
-    lines = as_lines(stream.made(1000, 450))
+    lines = as_lines(stream.generated(1000, 450))
     file, whole = tmp_path / "growing.jsonl", tmp_path / "whole.jsonl"
     whole.write_text("".join(lines))
     stream.main([str(whole), "--every", "200", "--checkpoint", str(tmp_path / "whole.json")])
@@ -75,7 +75,7 @@ def test_killed_and_resumed_as_if_nothing_had_been(stream: ModuleType, tmp_path:
             begun.append(process.stdout.readline().rstrip("\n"))
             assert begun[-1], "it ended before it came to 600 messages"
         process.kill()
-    assert json.loads((tmp_path / "growing.json").read_text())["course"]["n_messages"] == 600  # what is said is saved
+    assert json.loads((tmp_path / "growing.json").read_text())["progress"]["n_messages"] == 600  # what is said is saved
     file.write_text("".join(lines))
     stream.main([str(file), *options])
     resumed = capsys.readouterr().out.splitlines()
@@ -92,7 +92,7 @@ def test_killed_while_saving_leaves_the_checkpoint_before(
 ) -> None:
     checkpoint = stream.Checkpoint(tmp_path / "state.json")
     run = stream.Run(checkpoint, 2000.0, 50, 100)
-    run.through(stream.made(100, 100))
+    run.through(stream.generated(100, 100))
 
     def killed(self: Path, target: Path) -> Path:
         raise KeyboardInterrupt if self.suffix == ".part" else AssertionError
@@ -100,9 +100,9 @@ def test_killed_while_saving_leaves_the_checkpoint_before(
     with monkeypatch.context() as patched:
         patched.setattr(stream.Path, "replace", killed)
         with pytest.raises(KeyboardInterrupt):
-            checkpoint.save(run.model, stream.Course(n_messages=101))
-    model, course = checkpoint.load()
-    assert course == run.course
+            checkpoint.save(run.model, stream.Progress(n_messages=101))
+    model, progress = checkpoint.load()
+    assert progress == run.progress
     assert np.array_equal(model.token_count_, run.model.token_count_)
 
 
@@ -115,7 +115,7 @@ def test_what_is_no_message_is_left_out(stream: ModuleType, tmp_path: Path, caps
 
 def test_fading_mean_and_variance(stream: ModuleType) -> None:
     numbers = np.random.default_rng(0).normal(size=50)
-    fading = stream.Fading(0.9)
+    fading = stream.ExponentialMean(0.9)
     for number in numbers:
         fading.add(number)
     weight = 0.9 ** np.arange(49, -1, -1)

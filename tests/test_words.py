@@ -15,7 +15,9 @@ from tiers import every
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "src" / "candide").rglob("*.py"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+FOLDERS = ("docs", "examples", "benchmarks")
+PAGES = [*sorted(ROOT.glob("*.md")), *(path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.md")))]
 
 # Former names with a standard term in their place. Ordinary words that were names as well, such as look, part, place,
 # sound, measure and spread (of a distribution), are not listed.
@@ -61,6 +63,13 @@ FORMER_PHRASES = (
     r"somebody (?:asks|predicted)",
     r"(?:data|rows|columns|models?) (?:speak|believe|travel|die)s?\b",
     r"before the data speak",
+    r"with itself left out",
+    r"(?:the|of) rows given\b",
+    r"tells? (?:nothing|of (?!the))",
+    r"never saw (?:it|them)\b",
+    r"falls? due",
+    r"of up to \d+ distinct",
+    r"there the prior",
 )
 BRITISH = (
     r"\b\w*(?:normal|regular|standard|memor|discret|token|minim|maxim|summar|optim|organ|recogn|initial|serial|vector)"
@@ -101,7 +110,7 @@ def test_names_are_standard_terms(path: Path) -> None:
     assert [f"{name}, line {line}" for name, line in names if name.strip("_") in FORMER_NAMES] == []
 
 
-@every("path", SOURCES)
+@every("path", [*SOURCES, *EXAMPLES])
 def test_docstrings_and_messages_are_plain(path: Path) -> None:
     strings = strings_of(ast.parse(path.read_text(encoding="utf-8")))
     patterns = FORMER_PHRASES + BRITISH

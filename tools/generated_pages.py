@@ -56,7 +56,7 @@ def command_lines(name: str, command: Any) -> Iterator[str]:
     options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
     yield from (f"## candide {name}", "", command.help, "")
     yield from ("```sh", " ".join(["candide", name, *map(placeholder, arguments), "[OPTIONS]"]), "```", "")
-    yield from table("Argument", [(f"`{placeholder(one)}`", one.help) for one in arguments])
+    yield from table("Argument", [(code(placeholder(one)), one.help) for one in arguments])
     for panel, group in groupby(sorted(options, key=panel_order), key=lambda one: one.rich_help_panel):
         yield from table(panel or "Option", [(option_names(one), option_help(one)) for one in group])
     examples = re.findall(r"\[cyan\](.*?)\[/cyan\]", command.epilog or "", re.DOTALL)
@@ -77,10 +77,15 @@ def panel_order(option: Any) -> tuple[bool, str]:
 
 def option_names(option: Any) -> str:
     """Return the names of an option, with its values."""
-    names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
+    names = ", ".join(code(name) for name in [*option.opts, *option.secondary_opts])
     if option.is_flag:
         return names
-    return f"{names} `{option.metavar or option.type.name.split()[0].upper()}`"
+    return f"{names} {code(option.metavar or option.type.name.split()[0].upper())}"
+
+
+def code(text: str) -> str:
+    """Return inline code without line breaks."""
+    return f'`{text}`{{: style="white-space: nowrap" }}'
 
 
 def option_help(option: Any) -> str:

@@ -130,9 +130,9 @@ def mails() -> Toy:
 
 
 def bird_table() -> Toy:
-    """Visits at a bird table in eight mornings, by season: counts of events, for Poisson rates.
+    """Return the visits of tits and sparrows to a bird table on eight mornings, by season: counts of events.
 
-    Summer: 3 tits and 1 sparrow a morning in the mean; winter: 6 and 2.
+    Summer: on average 3 tits and 1 sparrow per morning; winter: 6 and 2.
 
     Examples
     --------
@@ -146,10 +146,11 @@ def bird_table() -> Toy:
 
 
 def switches(copies: int = 1) -> Toy:
-    """Two switches on a staircase and one lamp, lit while exactly one switch is up: exclusive or.
+    """Return the positions of two switches on a staircase and the state of a lamp: exclusive or.
 
-    Each switch alone tells nothing of the lamp, and both together tell all: what no naive Bayes model of single columns
-    can learn. ``copies``: how often each of the four cases is seen.
+    The lamp is lit while exactly one switch is up. A single switch contains no information about the lamp, but both
+    together determine it, so plain naive Bayes cannot learn this table. ``copies`` is the number of rows for each of
+    the four cases.
 
     Examples
     --------

@@ -7,8 +7,8 @@
     │   ├── CellTypeError (TypeError) a cell is neither a number nor a string
     │   └── SourceError              a file, folder, mailbox or database cannot be read
     ├── ParameterError (ValueError)  a parameter has a value that is not allowed
-    ├── MergeError (ValueError)      two models cannot be added
-    ├── ForgetError (ValueError)     rows cannot be removed, because the model never learned them
+    ├── MergeError (ValueError)      two models cannot be merged
+    ├── ForgetError (ValueError)     rows cannot be removed, because the model was not trained on them
     ├── ModelFileError (ValueError)  a model file is invalid, or a model cannot be written to a file
     ├── LockTimeout (TimeoutError)   another process did not release a model file in time
     ├── NotADensity (AttributeError) the model has scores, not probabilities of the data
@@ -47,7 +47,7 @@ __all__ = [
 
 
 class CandideError(Exception):
-    """Base of all errors that candide raises on purpose."""
+    """Base class of all errors that candide raises itself."""
 
     def __str__(self) -> str:
         # Names and labels come from data, and may hold what a terminal would obey.
@@ -71,11 +71,11 @@ class ParameterError(CandideError, ValueError):
 
 
 class MergeError(CandideError, ValueError):
-    """Two models cannot be added."""
+    """Two models cannot be merged."""
 
 
 class ForgetError(CandideError, ValueError):
-    """Rows cannot be removed, because the model never learned them."""
+    """Rows cannot be removed, because the model was not trained on them."""
 
 
 class ModelFileError(CandideError, ValueError):
@@ -100,7 +100,7 @@ class NotFitted(CandideError, ValueError, AttributeError):
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Errors of the disk in this block name the file that the user asked for."""
+    """Set the file name of operating system errors in this block to the path that the user passed."""
     try:
         yield
     except OSError as error:
@@ -110,7 +110,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning that points at the line of the user's, however deep inside candide it arose."""
+    """Issue a warning that refers to the line of the caller's code outside candide."""
     home = os.path.dirname(__file__)
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(home):

@@ -200,7 +200,7 @@ def _copied(system: Any, place: str, url: str, folder: Path) -> tuple[Path, str]
     for file in _files(system, place, url):
         inside = file.removeprefix(root).split("/") if file.startswith(root) else []
         if ".." in inside:  # an object may have any name
-            raise OSError(f"{url}: the name {file!r} leads out of the folder; rename the object")
+            raise OSError(f"{url}: the name {file!r} points outside the folder; rename the object")
         target = copy.joinpath(*inside)
         target.parent.mkdir(parents=True, exist_ok=True)
         system.get_file(file, str(target))

@@ -195,7 +195,7 @@ def test_texts_in_a_column_of_numbers() -> None:
 
 def test_numbers_in_a_column_of_categories() -> None:
     words = "column 'word' contains 3.5 at row 0, but it is a column of categories such as 'a'"
-    refused(lambda: fit().predict_proba(X.assign(word=3.5)), words, "pass texts")
+    refused(lambda: fit().predict_proba(X.assign(word=3.5)), words, "pass strings")
 
 
 # Which columns there are.

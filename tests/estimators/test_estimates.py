@@ -272,7 +272,7 @@ CONTRADICTIONS = [
     ("ComplementNB", {"alpha": "evidence"}, "complement scores are not a density; use MultinomialNB, or alpha='loo'"),
     ("GaussianNB", {"parameter_prior": NIG, "estimate": "mle"}, "maximum likelihood has no prior; omit one"),
     ("GaussianNB", {"ddof": 1, "estimate": "map"}, "ddof is given with estimate='map'"),
-    ("GaussianNB", {"ddof": 1, "parameter_prior": NIG}, "ddof is given with a parameter_prior, but"),
+    ("GaussianNB", {"ddof": 1, "parameter_prior": NIG}, "ddof is given with a parameter_prior, which"),
     ("GaussianNB", {"estimate": np.array(["map", "mean"])}, "expected None, 'mean'"),
     ("GaussianNB", {"variance": np.array(["class"])}, "expected one of class, shared"),
     *(

@@ -116,7 +116,7 @@ def test_every_view_has_its_part(family: str, score: Score) -> None:
     model = weighing_all(NaiveBayes({"numbers": family}).fit(frame, y), 5)
     assert {
         "triples of columns",
-        "covariance of number columns",
+        "covariance of numeric columns",
         "random Fourier features of all columns",
         "random Fourier features of 2 to 4 columns",
     } <= set(model.model_.classifier.fitted.views.names)

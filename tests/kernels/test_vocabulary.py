@@ -71,7 +71,7 @@ def test_bad_tokens_and_arrays() -> None:
         Vocabulary.of(["a", 3])  # type: ignore[list-item]
     with pytest.raises(ParameterError, match="token 0 is None"):
         Vocabulary().codes([None])  # type: ignore[list-item]
-    with pytest.raises(ParameterError, match="2 tokens contain only 1 valid and distinct"):
+    with pytest.raises(ParameterError, match="only 1 of 2 tokens are valid and distinct"):
         Vocabulary.from_arrays(np.frombuffer(b"aa", dtype=np.uint8), np.array([0, 1, 2]))
     with pytest.raises(ParameterError, match="bits is 31"):
         Buckets(31)

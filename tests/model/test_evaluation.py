@@ -136,9 +136,9 @@ def test_the_optimistic_figure_stands_beside() -> None:
     both = replace(report, optimistic=Evaluation.of(*drawn(50, seed=1), LABELS))
     assert "optimistic" not in repr(report)
     head = repr(both).splitlines()[1]
-    assert head.split() == ["measure", "value", "optimistic"]
+    assert head.split() == ["metric", "value", "optimistic"]
     assert "<th>optimistic</th>" in both._repr_html_()
-    assert list(both.scoreboard()["measure"]) == ["accuracy", "log_loss", "brier", "ece", "aurc"]
+    assert list(both.scoreboard()["metric"]) == ["accuracy", "log_loss", "brier", "ece", "aurc"]
 
 
 def test_machines_can_read_it() -> None:

@@ -70,7 +70,7 @@ def test_a_nomogram_picks_a_class_and_names_it() -> None:
     assert "not additive" in stacked.ax.get_title()
     assert list(stacked.numbers) == ["bits_per_point"]
     X, y = numbers(2, 201)
-    assert "12 of 200 columns" in plot.nomogram(GaussianNB().fit(X, y)).ax.get_title()
+    assert "the 12 longest of 200 columns" in plot.nomogram(GaussianNB().fit(X, y)).ax.get_title()
 
 
 def test_marks_of_numbers_are_round() -> None:
@@ -85,7 +85,7 @@ def test_densities_of_all_columns_overlay_the_classes() -> None:
     model = GaussianNB().fit(X, y)
     shown = plot.densities(model)
     assert len(shown.axes) == 12
-    assert shown.figure.get_suptitle() == "12 of 200 columns, the most informative; 6 of 20 classes, the largest"
+    assert shown.figure.get_suptitle() == "the 12 most informative of 200 columns; the 6 largest of 20 classes"
     assert [len(ax.lines) for ax in shown.axes] == [6] * 12
     name = shown.table["column"][0]
     assert name in model.model_.column_names().tolist()
@@ -183,14 +183,14 @@ def test_shares_seen_are_those_of_the_rows_given(model: Any) -> None:
 
 def test_what_has_no_density() -> None:
     X, y = counts()
-    with pytest.raises(ParameterError, match="have no densities of their own"):
+    with pytest.raises(ParameterError, match="have no separate densities"):
         plot.densities(MultinomialNB().fit(X, y), 0)
     with pytest.raises(ParameterError, match="'nonsense' is not a column family"):
         plot.densities(GaussianNB().fit(X, y), 0, families=["nonsense"])
     holes = NaiveBayes().fit({"a": X[:, 0], "b": np.full(len(y), np.nan), "c": np.ones(len(y)), "y": y}, y="y")
     with pytest.raises(InputError, match="only missing values"):
         plot.densities(holes, "b")
-    with pytest.raises(InputError, match="has no density of its own: constant"):
+    with pytest.raises(InputError, match="has no density: constant"):
         plot.densities(holes, "c")
 
 
@@ -356,7 +356,7 @@ def test_a_reliability_diagram_is_filled() -> None:
 def test_a_learning_curve_is_that_of_models_fitted_on_parts() -> None:
     X, y = numbers(3)
     model = GaussianNB().fit(X, y)
-    shown = plot.learning_curve(model, X, y, measure="accuracy", n_blocks=3)
+    shown = plot.learning_curve(model, X, y, metric="accuracy", n_blocks=3)
     block = np.empty(len(y), dtype=int)
     block[np.argsort(y, kind="stable")] = np.arange(len(y)) % 3
     # Each row by the block after its own, then by the two after it.
@@ -372,8 +372,8 @@ def test_a_learning_curve_is_that_of_models_fitted_on_parts() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"measure": "speed"}, "measure is 'speed'"), ({"n_blocks": 1}, "n_blocks is 1")],
-    ids=["measure", "blocks"],
+    [({"metric": "speed"}, "metric is 'speed'"), ({"n_blocks": 1}, "n_blocks is 1")],
+    ids=["metric", "blocks"],
 )
 def test_what_no_learning_curve_can_show(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):

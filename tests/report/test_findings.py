@@ -89,7 +89,7 @@ def test_rows_that_were_learned(people: NaiveBayes) -> None:
     found = people.report(X=some, y="pay")
     assert found.given is not None
     assert found.given.n_learned == 50
-    assert "50 of the 350 rows given" in topics(found)["leakage"]
+    assert "50 of the 350 evaluation rows" in topics(found)["leakage"]
     assert people.report(X=new, y="pay").given.n_learned == 0
 
 
@@ -142,8 +142,8 @@ def test_a_model_that_is_no_better_than_guessing(people: NaiveBayes) -> None:
     rows, labels = split(table(300, seed=6))
     wrong = np.where(labels == "high", "low", "high")
     found = people.report(X=rows, y=wrong)
-    assert "on the rows given the accuracy is" in topics(found)["quality"]
-    assert "on the rows given" in topics(found)["calibration"]
+    assert "on the evaluation rows the accuracy is" in topics(found)["quality"]
+    assert "on the evaluation rows" in topics(found)["calibration"]
     assert not {"quality", "calibration"} & set(topics(people.report()))
 
 

@@ -44,15 +44,15 @@ def test_a_table(people: NaiveBayes, tmp_path: Path) -> None:
     assert source == found.html()
     assert page.all("h1")[0].text == "People"
     assert sections(page) == SECTIONS
-    measures = {row[0].split()[0]: row[1] for row in page.rows("Measures")}
+    measures = {row[0].split()[0]: row[1] for row in page.rows("Metrics")}
     assert measures["accuracy"] == f"{percent(loo.accuracy)} ± {percent(loo.accuracy_error)}"
     assert measures["log-loss"] == f"{loo.log_loss:.4f} ± {loo.log_loss_error:.4f}"
     confusion = np.array([row[1:] for row in page.rows("Confusion matrix")[1:]], dtype=float)
     np.testing.assert_allclose(confusion, loo.confusion)
     assert loo.plain is not None
-    plain = {row[0].split()[0]: row[2] for row in page.rows("Measures")}
+    plain = {row[0].split()[0]: row[2] for row in page.rows("Metrics")}
     assert plain["log-loss"] == f"{loo.plain.log_loss:.4f} ± {loo.plain.log_loss_error:.4f}"
-    classes = {row[0]: row[1:6] for row in page.rows("Classes, the largest first (")[1:]}
+    classes = {row[0]: row[1:6] for row in page.rows("Classes on training rows")[1:]}
     for label, precision, recall, f1, auc, weight in loo.per_class.rows():
         assert classes[label] == [f"{weight:.0f}", *(percent(one, 1) for one in (precision, f1, auc, recall))]
 
@@ -125,7 +125,7 @@ def test_rows_given_are_measured(people: NaiveBayes) -> None:
     assert found.given is not None
     assert found.given.report.as_dict() == measured.as_dict()
     page = check(found.html())
-    accuracy = page.rows("Measures on rows given")[1]
+    accuracy = page.rows("Metrics on evaluation rows")[1]
     assert accuracy[1] == f"{percent(measured.accuracy)} ± {percent(measured.accuracy_error)}"
     assert accuracy[3] == percent(measured.confusion.sum(axis=1).max() / 400, 2)
 

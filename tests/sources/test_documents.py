@@ -46,7 +46,7 @@ def test_several_folders_are_classes(tmp_path: Path) -> None:
 def test_a_folder_without_sub_folders_has_texts_but_no_classes(tmp_path: Path) -> None:
     source = candide.read(folder(tmp_path / "mail") / "ham")
     assert source.names == ["text", "file"]
-    with pytest.raises(InputError, match=r"the texts have no labels; .* one sub-folder per class"):
+    with pytest.raises(InputError, match=r"the texts have no labels; .* one subfolder per class"):
         source.roles  # noqa: B018
 
 
@@ -69,7 +69,7 @@ def test_links_that_lead_back_or_nowhere(tmp_path: Path) -> None:
 
 def test_empty_folders(tmp_path: Path) -> None:
     (tmp_path / "mail" / "ham").mkdir(parents=True)
-    with pytest.raises(SourceError, match="contains no files; pass a folder with one sub-folder of texts per class"):
+    with pytest.raises(SourceError, match="contains no files; pass a folder with one subfolder of texts per class"):
         candide.read(tmp_path / "mail")
 
 

@@ -26,7 +26,7 @@ def test_missing_file(tmp_path: Path) -> None:
         candide.read(tmp_path / "mesages.csv")
     with pytest.raises(SourceError, match=r"there is no file '.*'; the folder contains messages\.csv"):
         candide.read(tmp_path / "x")
-    with pytest.raises(SourceError, match=r"and no folder '.*nowhere'"):
+    with pytest.raises(SourceError, match=r"the folder '.*nowhere' does not exist"):
         candide.read(tmp_path / "nowhere" / "x.csv")
 
 

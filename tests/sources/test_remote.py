@@ -281,7 +281,7 @@ def test_local_paths_do_not_import_fsspec(tmp_path: Path) -> None:
 def test_names_do_not_lead_out_of_the_temporary_folder(memory: Any) -> None:
     memory.store["/mails/../../out.txt"] = memory.store["/shop/people.csv"]
     memory.store["/mails/a.txt"] = memory.store["/shop/people.csv"]
-    with pytest.raises(SourceError, match="leads out of the folder; rename the object"):
+    with pytest.raises(SourceError, match="points outside the folder; rename the object"):
         candide.read("memory://mails")
     del memory.store["/mails/../../out.txt"]
 

@@ -224,5 +224,5 @@ def test_a_number_of_rows_goes_before_bytes() -> None:
 
 def test_categories_and_sparse_rows_do_not_mix() -> None:
     texts = sample_of(Dense.of((np.array(["a"], dtype=object),)))
-    with pytest.raises(MergeError, match="category columns cannot be added to sparse rows"):
+    with pytest.raises(MergeError, match="categorical columns cannot be added to sparse rows"):
         texts.merge(sample_of(Sparse.of(csr_array(np.eye(1)))))

@@ -8,12 +8,12 @@ def slope(f, point, direction, step=1e-6):
     return (f(point + step * direction) - f(point - step * direction)) / (2 * step)
 
 
-def slope_from_border(f, point, direction, step=1e-6):
+def slope_at_boundary(f, point, direction, step=1e-6):
     """Return the one-sided directional derivative, for points on the boundary."""
     return (f(point + step * direction) - f(point)) / step
 
 
-def bend(f, point, direction, step=1e-4):
+def second_derivative(f, point, direction, step=1e-4):
     """Return the second directional derivative. ``f`` is concave there if it is negative."""
     return (f(point + step * direction) - 2 * f(point) + f(point - step * direction)) / step**2
 
@@ -26,9 +26,9 @@ def close(found, written, tolerance=1e-4):
 
 def other_shares(shares, rng, n=300):
     """Yield other shares that sum to one, from very close to far away. Shares are on the last axis."""
-    for reach in np.geomspace(1e-4, 1, n):
+    for scale in np.geomspace(1e-4, 1, n):
         anywhere = rng.dirichlet(np.ones(shares.shape[-1]), shares.shape[:-1])
-        yield (1 - reach) * shares + reach * anywhere
+        yield (1 - scale) * shares + scale * anywhere
 
 
 def transfer(shares, source, target):

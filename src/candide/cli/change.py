@@ -27,7 +27,7 @@ candide update messages.candide today.csv -o newer.candide
 """
 FORGET_EXAMPLES = """
 candide forget messages.candide withdrawn.csv
-candide forget people.candide --sql "FROM 'people.csv' WHERE name = 'Ann'"
+candide forget people.candide --sql "FROM 'people.parquet' WHERE name = 'Ann'"
 """
 MERGE_EXAMPLES = """
 candide merge monday.candide tuesday.candide -o week.candide

@@ -118,7 +118,7 @@ def _source_rows(
     wanted, begin, unseen = sorted(set(numbers)), 0, UnseenNotes(fitted, session)
     with opened as source:
         if not isinstance(source, ArrowSource):
-            raise ParameterError("explain does not read dask: and spark: sources; name the files without the prefix")
+            raise ParameterError("explain does not support dask: and spark: sources; name the files without the prefix")
         source = source_for(fitted, source)
         assert source.roles is not None
         for batch in source.to_batches():

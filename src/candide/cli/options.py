@@ -24,11 +24,13 @@ _reading = partial(typer.Option, rich_help_panel="Reading")
 Quiet = Annotated[bool, _common("--quiet", "-q", help="Print only results and errors.")]
 Json = Annotated[bool, _common("--json", help="Print the result as JSON to standard output.")]
 Threads = Annotated[int | None, _common(min=1, metavar="N", help="Number of threads; by default one per core.")]
-_SOURCES = (
-    "Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…), addresses such as s3://… or - "
-    "for standard input; except for predict, also spark:TABLE, spark:FILES and dask:FILES."
+_LOCAL = (
+    "Files, globs, folders, mailboxes, databases (sqlite:FILE, duckdb:FILE, postgres:…), addresses such as s3://…, or "
+    "- for standard input"
 )
+_SOURCES = f"{_LOCAL}; also spark:TABLE, spark:FILES and dask:FILES."
 Sources = Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False, help=_SOURCES)]
+LocalSources = Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False, help=f"{_LOCAL}.")]
 _MODEL_FILE = "A model file, an address such as s3://…, or - for standard input."
 Model = Annotated[Place, typer.Argument(metavar="MODEL", show_default=False, parser=as_path, help=_MODEL_FILE)]
 Models = Annotated[
@@ -61,7 +63,10 @@ _TIMEOUT = "How long to wait for another process that is changing the same model
 LockTimeout = Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help=_TIMEOUT, rich_help_panel="Writing")]
 _BAD_ROW = "What to do with rows that cannot be read: error, skip, or 'collect FILE' to write them to a file."
 OnBadRow = Annotated[str, _reading(metavar="ACTION", help=_BAD_ROW)]
-_ABSENT = "Whether columns of the model may be absent from the source; by default as set in training."
+_ABSENT = (
+    "What to do if the source lacks columns of the model: raise an error, or treat their cells as missing. By default, "
+    "as set in training."
+)
 Absent = Annotated[str | None, _reading(metavar="error|missing", help=_ABSENT)]
 _EXTENSIONS = "Let DuckDB download and load extensions that --sql needs."
 Extensions = Annotated[bool, _reading("--extensions", help=_EXTENSIONS)]

@@ -29,7 +29,7 @@ cat inbox.csv | candide predict messages.candide | head
 @command
 def predict(
     model: options.Model,
-    sources: options.Sources = None,
+    sources: options.LocalSources = None,
     output: options.Output = None,
     proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of every class.")] = False,
     abstain: Annotated[
@@ -79,7 +79,7 @@ def predict(
     with reading.opened(sources, text=text) as source:
         if not isinstance(source, ArrowSource):
             raise ParameterError(
-                "predict does not read dask: and spark: sources; name the files without the prefix, or use Python: "
+                "predict does not support dask: and spark: sources; name the files without the prefix, or use Python: "
                 "candide.load(MODEL).predict(frame)"
             )
         source = source_for(fitted, source)

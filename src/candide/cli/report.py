@@ -63,7 +63,7 @@ def report(
     path = checked_path(output or model.with_suffix(".html"))
     refuse_source(path, [str(model), *(data or [])])
     fitted = with_absent(open_model(model), absent)
-    notes = {"file": str(model), **({"rows given": ", ".join(data)} if data else {})}
+    notes = {"file": str(model), **({"evaluation rows": ", ".join(data)} if data else {})}
     if data or reading.sql:
         with reading.opened(data, shared.threads, label=label, text=text, weight=weight) as source:
             with watched(source, "evaluating", session) as passed:

@@ -129,7 +129,7 @@ class TerminalTable:
 def shorten(text: str, width: int) -> str:
     """Return a text without its middle if it is wider than ``width``; names often differ at their ends.
 
-    >>> shorten("covariance of number columns, shrunk more", 20)
+    >>> shorten("covariance of numeric columns, shrunk more", 20)
     'covarianc…runk more'
     """
     if cell_len(text) <= width:
@@ -216,16 +216,16 @@ def of_loo(report: Evaluation) -> list[Any]:
 
 
 def of_evaluation(report: Evaluation, title: str) -> list[Any]:
-    """Return the measures beside those of plain naive Bayes, the classes, and what was confused with what."""
+    """Return tables of the metrics of the model and of plain naive Bayes, of the classes, and of the confusions."""
     plain = report.plain
-    heads = [Column("measure"), Column("model"), *([] if plain is None else [Column("plain naive Bayes")])]
+    heads = [Column("metric"), Column("model"), *([] if plain is None else [Column("plain naive Bayes")])]
     table = TerminalTable(title, heads, header=plain is not None)
-    for name, field in _MEASURES.items():
+    for name, field in _METRICS.items():
         table.add_row(name, *(_measure(one, field) for one in (report, plain) if one is not None))
     return [table, of_classes(report), *([] if len(report.confusion) < 2 else [_Confusion(report)])]
 
 
-_MEASURES = {"accuracy": "accuracy", "log-loss": "log_loss", "Brier score": "brier", "calibration error": "ece"}
+_METRICS = {"accuracy": "accuracy", "log-loss": "log_loss", "Brier score": "brier", "calibration error": "ece"}
 
 
 def _measure(report: Evaluation, field: str) -> str:

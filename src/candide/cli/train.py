@@ -59,7 +59,9 @@ def train(
     refine: Annotated[
         bool,
         typer.Option(
-            "--refine", help="Also fit a regression: on words for texts, on random grids of columns for tables."
+            "--refine",
+            help="Also fit a regression: for texts on words; for tables on random grids, which capture "
+            "interactions of many columns.",
         ),
     ] = False,
     setting: Annotated[
@@ -159,8 +161,8 @@ def _checkpoint(
 
     if not source.can_resume:
         raise ParameterError(
-            "--checkpoint and --resume do not apply to sources that a cluster reads, which retries lost work itself; "
-            "omit them"
+            "--checkpoint and --resume do not apply to dask: and spark: sources, because the cluster retries lost "
+            "work; omit them"
         )
     if isinstance(path, RemotePath):
         raise ParameterError(
@@ -214,9 +216,7 @@ def make_spec(
     if name == "NaiveBayes":
         return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**settings)
     if declared and not source.is_read_here:
-        raise ParameterError(
-            f"--type does not apply to {name} on sources that a cluster reads; omit it, or use NaiveBayes"
-        )
+        raise ParameterError(f"--type does not apply to {name} on dask: and spark: sources; omit it, or use NaiveBayes")
     # The evaluation that train prints.
     return spec_class(name)().with_parameters(**{"compute_loo": True} | settings)
 

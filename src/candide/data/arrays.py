@@ -97,7 +97,7 @@ _LAZY_TABLES = (
     ),
     (("read_next_batch", "read_all"), "X.read_all()"),
     (("to_batches", "to_table", "count_rows"), "X.to_table(); for files larger than memory: candide.read(…)"),
-    (("batches", "to_table", "roles"), "X.to_table(); fit, measure and score accept it directly, without y"),
+    (("batches", "to_table", "roles"), "X.to_table(); fit, evaluate and score accept it directly, without y"),
     (("columns", "num_columns", "to_struct_array"), "pyarrow.Table.from_batches([X])"),
 )
 

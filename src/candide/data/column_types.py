@@ -35,7 +35,7 @@ TYPES = ("number", "category", "boolean", "date", "text", "str")
 _LABEL_TYPES = ("str", "category", "number", "boolean")
 # The kind that columns of a type are counted as; what the others are counted as depends on their cells.
 _KINDS: dict[str, Kind] = {"number": "number", "boolean": "number", "category": "category", "text": "text"}
-_NOUNS = {"number": "numbers", "boolean": "booleans", "date": "dates", "category": "categories", "str": "texts"}
+_NOUNS = {"number": "numbers", "boolean": "booleans", "date": "dates", "category": "categories", "str": "strings"}
 
 
 #: How the type of a column of categories was decided that are texts, whatever their data type.

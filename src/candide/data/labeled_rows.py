@@ -184,7 +184,7 @@ def warn_if_distinct(classes: Array, n_rows: float) -> None:
         return
     labels = classes.tolist()
     if not all(isinstance(label, str) for label in labels) or all(map(_is_decimal_text, labels)):
-        return  # warn_if_continuous tells of decimals
+        return  # warn_if_continuous warns of decimals
     warn(
         f"y contains {len(labels)} different labels in {n_rows:.6g} rows ({', '.join(map(repr, labels[:3]))}, …), and "
         "each becomes a class; if they are identifiers, choose another column as the label"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class BaseNB(ModelEstimator):
-    """Base of all estimators."""
+    """Base class of all estimators."""
 
     # Evaluating.
 
@@ -118,8 +118,8 @@ class BaseNB(ModelEstimator):
     def loo_(self) -> Evaluation:
         """Leave-one-out accuracy, log-loss and calibration, estimated without a test set.
 
-        Each training row is scored with itself left out. Choices, stacking weights and calibration are cross-fitted in
-        five folds. ``loo_.optimistic`` has the metrics without cross-fitting.
+        Each training row is scored with a model trained without it. Choices, stacking weights and calibration are
+        cross-fitted in five folds. ``loo_.optimistic`` has the metrics without cross-fitting.
         """
         return self._fitted().loo
 
@@ -410,7 +410,7 @@ class BaseNB(ModelEstimator):
             Whether the result includes probabilities.
         approximate : bool, default False
             Whether to export a ``NaiveBayes`` with random grids of columns (``refine``), which a query cannot express,
-            without them. A warning states by how much that raises the log-loss.
+            without them. A warning states how much that raises the log-loss.
 
         Returns
         -------

@@ -138,7 +138,7 @@ def merge(models: Iterable[Estimator]) -> Estimator:
     return merged
 
 
-_MEASURES = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind", "behind_error", "raw_log_loss")
+_METRICS = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind", "behind_error", "raw_log_loss")
 
 
 class Selection(Table):
@@ -297,7 +297,7 @@ def _seen(model: BaseNB, X: Any, y: Any, sample_weight: Any, blocks: tuple[Any, 
 def _ranked(fitted: dict[str, BaseNB], judged: dict[str, Judged]) -> Selection:
     order = sorted(judged, key=lambda name: judged[name].rank)
     lines = [_line(judged[name], judged[order[0]]) for name in order]
-    numbers = {measure: np.array(column) for measure, column in zip(_MEASURES, zip(*lines, strict=True), strict=True)}
+    numbers = {metric: np.array(column) for metric, column in zip(_METRICS, zip(*lines, strict=True), strict=True)}
     found = Selection({"model": np.array(order, dtype=object), **numbers})
     found.models = {name: fitted[name] for name in order}
     return found

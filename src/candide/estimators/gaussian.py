@@ -42,7 +42,7 @@ class GaussianNB(BaseNB):
         Prior of mean and variance. If ``estimate`` needs one, the default is a weak prior around the overall mean and
         variance of each column.
     calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
-        Calibrate the probabilities on training rows, each scored with itself left out.
+        Calibrate the probabilities on training rows, each left out of the model that scores it.
     compute_loo : bool, optional
         Whether ``loo_``, the leave-one-out evaluation, is available. By default it is available while the model keeps
         training rows. True keeps the rows that it needs, or with ``subsample=0`` computes it in ``fit``.

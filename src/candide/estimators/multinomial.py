@@ -42,7 +42,7 @@ class MultinomialNB(BaseNB):
     parameter_prior : Dirichlet, or a list or dict with one per column, optional
         Prior of θ, instead of ``alpha``.
     calibrate : {"temperature", "platt", "beta", "isotonic"}, optional
-        Calibrate the probabilities on training rows, each scored with itself left out.
+        Calibrate the probabilities on training rows, each left out of the model that scores it.
     compute_loo : bool, optional
         Whether ``loo_``, the leave-one-out evaluation, is available. By default it is available while the model keeps
         training rows. True keeps the rows that it needs, or with ``subsample=0`` computes it in ``fit``.

@@ -103,7 +103,7 @@ def _categorical(fitted: Any) -> Any:
     settings = {**_smoothed(fitted), "min_categories": fitted.min_categories}
     ends = [int(column[-1]) + 1 if len(column) else 0 for column in statistics.labels]
     if fitted.min_categories is None and ends != list(map(len, labels)):
-        # Codes that nobody has, but that take part in the smoothing.
+        # Codes that do not occur, but are included in the smoothing.
         settings["min_categories"] = [len(column) for column in labels]
     return _ready(CategoricalNB, fitted, statistics, fitted.class_prior, settings)
 

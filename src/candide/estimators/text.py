@@ -64,7 +64,7 @@ class TextNB(BaseNB):
     refine : bool, default False
         Add a logistic regression on words and pairs of words on top of the "auto" scores of left-out texts, which is
         slightly more accurate. It is refitted after merging and forgetting (once a tenth of the weight has changed, or
-        by ``refit``), on training texts that the model keeps, up to 128 MB per class.
+        by ``refit``), on training texts that the model keeps, up to 256 MB.
     unlabeled : {"drop", "error", "em", "sfe"}, default "drop"
         What to do with texts whose label is None or NaN: drop them with a warning that counts them; raise an error; or
         learn from them, if cross-validation on the labeled texts shows that it helps: by one step of EM, or by

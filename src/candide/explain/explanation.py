@@ -165,7 +165,7 @@ class Explanation:
         return {}
 
     @property
-    def for_people(self) -> By:
+    def default_by(self) -> By:
         """Default of ``by`` for display: words for texts with several sets of tokens, else terms."""
         return "word" if len({term.view for term in self.terms if term.kind == "token"}) > 1 else "term"
 
@@ -295,7 +295,7 @@ class Bar(NamedTuple):
 
 def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = None) -> tuple[list[Bar], Bar | None]:
     """The strongest terms, and all the others as one; of texts that are looked at in several ways, their words."""
-    table = found.contributions(of, against, by=found.for_people)
+    table = found.contributions(of, against, by=found.default_by)
     pairs = list(zip(table["term"].tolist(), table["bits"].tolist(), strict=True))
     largest = max((abs(bits) for _, bits in pairs if abs(bits) < float("inf")), default=0.0) or 1.0
     made = [Bar(printable(name), bits, max(-1.0, min(1.0, bits / largest))) for name, bits in pairs]

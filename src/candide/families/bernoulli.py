@@ -167,7 +167,7 @@ class Bernoulli(Plain):
         after = self.posterior(statistics)
         both = polygamma(1, np.asarray(after.a) + after.b)
         on, off = polygamma(1, after.a) - both, polygamma(1, after.b) - both
-        # A column that nobody observed tells the classes nothing, and that much is certain.
+        # A column without observations contributes nothing, with certainty.
         seen = statistics.observed().any(axis=0)
         return self._dense_term(on * seen, off * seen).of(data, 0.0, kernels)
 

@@ -149,7 +149,7 @@ class Categorical(Plain):
         cells[:, labels if lookup.direct else slice(len(labels))] = count
         copies = np.ones(lookup.size + 1)
         if not lookup.direct:
-            # Values that nobody saw share a slot, or have none (min_categories of a column of texts).
+            # Unseen values share a slot, or have none (min_categories of a column of texts).
             copies[len(labels) : lookup.size] = n_values - len(labels)
         copies[-1] = float(self.unseen == "smooth")
         if not lookup.direct and not lookup.range_end:

@@ -155,7 +155,7 @@ class CategoricalLikelihood:
             each = polygamma(1, after) - polygamma(1, (after * slots.copies).sum(axis=1, keepdims=True))
             if self.family.unseen != "smooth":
                 each[:, -1] = 0.0
-            # A column that nobody observed tells the classes nothing, and that much is certain.
+            # A column without observations contributes nothing, with certainty.
             parts.append(each * slots.cells.any())
         none = np.zeros(len(self.statistics.rows))
         table = PickTable(np.concatenate(parts, axis=1).T)

@@ -201,7 +201,7 @@ class Poisson(Plain):
 
         after = self.posterior(statistics)
         shape, rate = np.asarray(after.shape), np.asarray(after.rate)
-        # A column that nobody observed tells the classes nothing, and that much is certain.
+        # A column without observations contributes nothing, with certainty.
         seen = statistics.observed().any(axis=0)
         rate = np.where(seen, rate, 1.0)
         square, slope, constant = (part * seen for part in (polygamma(1, shape), -2.0 / rate, shape / rate**2))

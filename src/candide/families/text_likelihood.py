@@ -275,7 +275,9 @@ class TextLikelihood:
         """Texts of tokens in any order, with a space between them."""
         coding = self.known.coding
         if isinstance(coding, Buckets):
-            raise ParameterError("hashed tokens have no names to sample; train with buckets=None")
+            raise ParameterError(
+                "cannot sample texts, because the names of hashed tokens are not stored; train with buckets=None"
+            )
         drawn, tokens = self.inner.sample(classes, rng), np.array(coding.tokens(), dtype=object)
         out = np.empty(len(classes), dtype=object)
         for i, counts in enumerate(drawn.astype(np.int64)):

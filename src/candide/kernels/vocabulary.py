@@ -46,8 +46,8 @@ class Vocabulary:
         made = cls(_core.Vocabulary.of_buffers(utf8, offsets) if native is None else native)
         if len(made) != len(offsets) - 1 or not _is_utf8(utf8, offsets):
             raise ParameterError(
-                f"{len(offsets) - 1} tokens contain only {len(made)} valid and distinct ones; expected distinct "
-                "tokens in valid UTF-8; pass the arrays of a vocabulary"
+                f"only {len(made)} of {len(offsets) - 1} tokens are valid and distinct; expected distinct tokens in "
+                "valid UTF-8; pass the arrays of a vocabulary"
             )
         return made
 

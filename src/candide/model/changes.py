@@ -41,7 +41,7 @@ def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: St
 
 
 def _without_refit(fitted: Fitted, state: State, batch: State) -> Fitted:
-    """What was fitted, after rows of a batch; a refit that falls due is a warning, because there are no rows for it."""
+    """The fitted parameters after a batch; a warning if a refit is due, because there are no rows for it."""
     later = fitted.later(float(batch.rows.sum()))
     if later.is_due and not fitted.is_due:
         warn(

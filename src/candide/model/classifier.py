@@ -194,7 +194,7 @@ class Classifier:
 
     @cached
     def out_of_fold(self) -> OutOfFoldScores:
-        """Training rows scored by models that never saw them."""
+        """Training rows scored by models trained without them."""
         from .out_of_fold import OutOfFoldScores, score_out_of_fold
 
         result = score_out_of_fold(self, Kernels(self.bound_spec.n_threads))
@@ -340,7 +340,7 @@ class Classifier:
                 "this model uses random grids of columns, which exports cannot express; pass approximate=True to "
                 f"export the model without them, which {loss}, or fit it with refine=False"
             )
-        warn(f"the export leaves out the random grids of columns, which {loss}")
+        warn(f"the export omits the random grids of columns; this {loss}")
         return Classifier(self.bound_spec, self.state, replace(fitted, views=views.without_grids()))
 
     def resolved(self, *, compute_loo: bool) -> Classifier:

@@ -1,4 +1,4 @@
-"""How good probabilities are, measured on rows that the model did not learn from."""
+"""Evaluation of probabilities on rows that the model was not trained on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .classifier import Classifier
 from .state import State
 from .table import Table, named
 
-_MEASURES = ("accuracy", "log_loss", "brier", "ece", "aurc")
+_METRICS = ("accuracy", "log_loss", "brier", "ece", "aurc")
 
 
 class RowScores(NamedTuple):
@@ -124,7 +124,7 @@ class Evaluation:
     risk_coverage : Table
         Error rate (risk) of the most confident predictions, by their share of all rows (coverage).
     optimistic : Evaluation, optional
-        The same metrics without cross-fitting: choices and calibration were made on the rows they are measured on.
+        The same metrics without cross-fitting: families, weights and calibration were chosen on the evaluated rows.
     plain : Evaluation, optional
         The same rows by plain naive Bayes: the same columns without stacking and calibration. None for models that
         are plain themselves.
@@ -134,7 +134,7 @@ class Evaluation:
     >>> log_probability = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.2, 0.8]])
     >>> Evaluation.of(log_probability, np.array([0, 1, 1, 1]), np.ones(4), np.array(["ham", "spam"]))
     4 rows
-    measure   value
+    metric    value
     accuracy  0.7500 ± 0.2500
     log_loss  0.5108 ± 0.2462
     brier     0.3500
@@ -234,8 +234,8 @@ class Evaluation:
         return Table({"class": labels[true], "answer": labels[answer], "weight": wrong[true, answer], "share": share})
 
     def scoreboard(self) -> Table:
-        """Return the metrics as a table of strings, beside those of plain naive Bayes and the optimistic ones."""
-        columns = {"measure": np.array(_MEASURES, dtype=object), "value": self._texts()}
+        """Return the metrics as a table of strings, with those of plain naive Bayes and the optimistic ones."""
+        columns = {"metric": np.array(_METRICS, dtype=object), "value": self._texts()}
         if self.plain is not None:
             columns["plain"] = self.plain._texts()
         if self.optimistic is not None:
@@ -247,7 +247,7 @@ class Evaluation:
             error = getattr(self, f"{name}_error", None)
             return f"{getattr(self, name):.4f}" + ("" if error is None else f" ± {error:.4f}")
 
-        return np.array([text(name) for name in _MEASURES], dtype=object)
+        return np.array([text(name) for name in _METRICS], dtype=object)
 
     def __repr__(self) -> str:
         return f"{self.n_rows} rows\n{self.scoreboard()!r}\n\n{self.per_class!r}"

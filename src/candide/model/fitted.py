@@ -1,6 +1,6 @@
 """Estimates from the sample of training rows: pseudo-counts by leave-one-out, views and their weights, calibration.
 
-Each row of the sample is scored with itself left out. The sample depends on the set of rows alone, so a model trained
+Each row of the sample is scored by a model without it. The sample depends on the set of rows alone, so a model trained
 in memory, after a merge or on a cluster has the same estimates. They are fitted when rows are learned, and again once a
 tenth of the weight was learned or forgotten. Until then the sums of the views follow the rows; cuts, weights and curves
 stay.

@@ -1,4 +1,4 @@
-"""Rows scored by a model that never saw them, from the summaries alone: one at a time, or fold by fold.
+"""Rows scored by models trained without them, computed from the statistics: one at a time, or fold by fold.
 
 While rows are out, everything that is not a count stays: labels, the variance floor, pseudo-counts, empirical priors.
 The class prior loses the row too ("removed"), or stays ("fixed"): with it removed, a model that knows nothing
@@ -30,7 +30,7 @@ PriorWhileOut = Literal["removed", "fixed"]
 def leave_one_out(
     model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut, family: Family | None = None
 ) -> Floats:
-    """log p(class | x) of rows that the model has learned, each with itself left out; by its family, or as given."""
+    """Return log p(class | x) of training rows, each left out of the model; by its family, or as given."""
     refuse_unseen_categories(batch, model.state.statistics)
     offset = model.scorer.offset
     parts = batch, model.state.statistics, model.likelihood, offset, kernels

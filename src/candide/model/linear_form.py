@@ -268,11 +268,11 @@ class LinearForm:
     columns, values : arrays of shape (n_inputs,)
         The column of each input and, where the inputs are values of categories, the value; else None.
     weights : array of shape (n_classes, n_inputs)
-        -inf where a probability is 0, and inf where its opposite is.
+        -inf where a probability is 0, and inf where its complement is 0.
     bias : array of shape (n_classes,)
         The log prior of the classes included.
     missing : array of shape (n_classes, n_inputs) or None
-        What a missing cell adds in place of ``weights · input``; None where that is nothing.
+        Contribution of a missing cell in place of ``weights · input``; None if it is 0.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class OutOfFoldScores(NamedTuple):
 
 
 def score_out_of_fold(model: Classifier, kernels: Kernels) -> OutOfFoldScores:
-    """Score every row with itself left out, and with all choices made again without its fold."""
+    """Score every row by a model without the row, with all choices made without its fold."""
     result = _score_out_of_fold(model, kernels)
     if model.bound_spec.corrects:
         result = result._replace(plain=_plain_left_out(model, result.seen, kernels))
@@ -259,7 +259,7 @@ def _applied(bound_spec: BoundSpec, scores: Floats, amount: Floats | None, seen:
 
 
 def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
-    """Return log p(class | x) of learned rows, each with itself left out; what was fitted stays.
+    """Return log p(class | x) of training rows, each left out of the counts; fitted parameters stay.
 
     Copies of a row are left out with it, where the sample distinguishes them from coincidences.
     """

@@ -123,7 +123,7 @@ class State:
         return replace(self, statistics=self.statistics.reindex(positions, size), sample=sample)
 
     def without_empty_classes(self) -> State:
-        """Without the classes that have no weight and that nobody declared."""
+        """Without classes that have no weight and were not declared."""
         keep = self.declared | (self.rows > 0)
         if keep.all():
             return self

@@ -92,7 +92,7 @@ def _no_evaluation(model: BaseNB) -> Evaluation:
 
 def describe_rows(X: Any) -> str:
     """Return the name of the rows that a plot was made from."""
-    return "training rows, leave-one-out" if X is None else "rows given"
+    return "training rows, leave-one-out" if X is None else "evaluation rows"
 
 
 # Values shown of a number column; standard deviations around the means where the numbers seen are not known.

@@ -58,7 +58,7 @@ def waterfall(
     explanation = model if isinstance(model, Explanation) else _explain(model, row)
     first, second = explanation.pair(of, against)
     of, against = explanation.classes[first], explanation.classes[second]
-    terms, bits = _steps(explanation.contributions(of, against, by=by or explanation.for_people), most)
+    terms, bits = _steps(explanation.contributions(of, against, by=by or explanation.default_by), most)
     whole = explanation.log_odds(of, against)
     with np.errstate(invalid="ignore"):  # infinite contributions to both
         end = np.append(np.cumsum(bits), whole)
@@ -116,7 +116,9 @@ def _steps(evidence: Table, most: int) -> tuple[list[str], Floats]:
     prior = evidence["kind"] == "prior"
     others = np.flatnonzero(~prior)
     kept, rest = others[: max(most, 1)], others[max(most, 1) :]
-    terms = ["prior", *evidence["term"][kept].tolist()]
+    # With stacking, the class bias takes the place of the prior.
+    names = evidence["term"][prior].tolist()
+    terms = [names[0] if len(names) == 1 else "prior", *evidence["term"][kept].tolist()]
     bits = [evidence["bits"][prior].sum(), *evidence["bits"][kept]]
     if len(rest):
         terms.append(f"{len(rest)} more")
@@ -209,7 +211,7 @@ def _bars(ax: Axes, shown: Table, what: str, label: str) -> None:
         hatch=["//" if v else "" for v in view], edgecolor="white",
     )  # fmt: skip
     for i, value in enumerate(shown[what]):
-        text = "" if np.isnan(value) else f" {value:.2g}"
+        text = "" if np.isnan(value) else f" {value:.1f}" if value >= 1 else f" {value:#.2g}"
         ax.text(values[i], i, text, va="center", ha="left", fontsize="x-small", color=style.GREY)
     ax.set_xlim(0.0, max(float(values.max(initial=0.0)) * 1.15, 1e-3))
     ax.set_xlabel(label, fontsize="small")

@@ -127,14 +127,14 @@ def _own_family(model: BaseNB, place: int) -> str:
         if choice.model is None:
             reason = choice.note if choice.text is None else "it contains texts (for a TextNB, use word_shift)"
             raise InputError(
-                f"column {family.names[place]!r} has no density of its own: {reason}; choose another column, or set "
-                "the family of this one with columns="
+                f"column {family.names[place]!r} has no density: {reason}; choose another column, or set its family "
+                "with columns="
             )
         return str(choice.model.family)
     own = next((family for kind, family in _FAMILIES.items() if isinstance(model, kind)), None)
     if own is None:
         raise ParameterError(
-            f"the columns of a {type(model).__name__} have no densities of their own, because they share one "
+            f"the columns of a {type(model).__name__} have no separate densities, because they share one "
             "distribution; use nomogram, or PoissonNB for counts"
         )
     return own
@@ -348,9 +348,10 @@ def _all_columns(model: Any, X: Any, y: Any, classes: Any, axes: Any) -> Display
     style.legend_right(style.row_end(drawn), title="class", alignment="left")
     notes = []
     if len(found) < n_columns:
-        notes.append(f"{len(found)} of {n_columns} columns, the most informative")
+        notes.append(f"the {len(found)} most informative of {n_columns} columns")
     if len(shown) < len(model.classes_):
-        notes.append(f"{len(shown)} of {len(model.classes_)} classes" + (", the largest" if classes is None else ""))
+        largest = f"the {len(shown)} largest" if classes is None else len(shown)
+        notes.append(f"{largest} of {len(model.classes_)} classes")
     if notes and axes is None:
         style.figure_of(drawn[0]).suptitle("; ".join(notes), fontsize="medium")
     tables = [_table(curves, shown, model.classes_) for curves in found]

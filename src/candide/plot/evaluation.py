@@ -179,7 +179,7 @@ def risk_coverage(
     Returns
     -------
     Display
-        ``table``: coverage, risk. ``numbers``: ``error`` if all rows are answered, and ``aurc``, the mean risk.
+        ``table``: coverage, risk. ``numbers``: ``error``, the error rate of all rows, and ``aurc``, the mean risk.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def risk_coverage(
     return Display((ax,), curve, {"error": error, "aurc": report.aurc})
 
 
-_MEASURES = {
+_METRICS = {
     "accuracy": "accuracy (share of rows)",
     "log_loss": "log-loss (nats per row)",
     "brier": "Brier score (0 to 2)",
@@ -218,7 +218,7 @@ _MEASURES = {
 
 
 def learning_curve(
-    model: Any, X: Any, y: Any, *, measure: str = "log_loss", n_blocks: int = 8, sample_weight: Any = None,
+    model: Any, X: Any, y: Any, *, metric: str = "log_loss", n_blocks: int = 8, sample_weight: Any = None,
     label: str | None = None, ax: Axes | None = None,
 ) -> Display:  # fmt: skip
     """Plot accuracy and log-loss on rows left out, by the number of training rows.
@@ -233,7 +233,7 @@ def learning_curve(
         Fitted or not: only its parameters are used. Any scikit-learn classifier with ``predict_proba``.
     X, y, sample_weight
         Rows to train on and to evaluate on.
-    measure : {"log_loss", "accuracy", "brier", "ece", "aurc"}
+    metric : {"log_loss", "accuracy", "brier", "ece", "aurc"}
     n_blocks : int, default 8
     label : str, optional
         Name of the curve in the legend; by default the class of the model.
@@ -242,19 +242,19 @@ def learning_curve(
     Returns
     -------
     Display
-        ``table``: rows, value, error (a standard error; NaN where a measure has none).
+        ``table``: rows, value, error (a standard error; NaN where a metric has none).
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from candide import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> shown = learning_curve(GaussianNB(), X, y, measure="accuracy", n_blocks=3)
+    >>> shown = learning_curve(GaussianNB(), X, y, metric="accuracy", n_blocks=3)
     >>> shown.table["rows"].tolist(), shown.table["value"].round(2).tolist()
     ([50.0, 100.0], [0.96, 0.95])
     """
-    if measure not in _MEASURES:
-        raise ParameterError(f"measure is {measure!r}; expected one of {', '.join(_MEASURES)}")
+    if metric not in _METRICS:
+        raise ParameterError(f"metric is {metric!r}; expected one of {', '.join(_METRICS)}")
     if not hasattr(model, "predict_proba"):
         raise ParameterError(
             f"learning_curve requires a classifier with predict_proba, but got a {type(model).__name__}"
@@ -265,8 +265,8 @@ def learning_curve(
         sizes = reports_by_size(fitted_model.classifier, batch, n_blocks, fitted_model.kernels)
     else:
         sizes = _refitted_by_size(model, X, y, sample_weight, n_blocks)
-    value = np.array([getattr(report, measure) for _, report in sizes])
-    error = np.array([getattr(report, f"{measure}_error", np.nan) for _, report in sizes])
+    value = np.array([getattr(report, metric) for _, report in sizes])
+    error = np.array([getattr(report, f"{metric}_error", np.nan) for _, report in sizes])
     shown = Table({"rows": np.array([rows for rows, _ in sizes]), "value": value, "error": error})
     ax = style.one_axes(ax, 5.6, 3.8)
     i = len(ax.containers)
@@ -276,7 +276,7 @@ def learning_curve(
         marker=style.marker(i), capsize=3, lw=1.8, label=name,
     )  # fmt: skip
     ax.set_xlabel("training rows")
-    ax.set_ylabel(_MEASURES[measure])
+    ax.set_ylabel(_METRICS[metric])
     ax.set_title("Learning curve (held-out rows, ± 1 standard error)", fontsize="medium")
     style.plain(ax)
     style.legend(ax)

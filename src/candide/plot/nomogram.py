@@ -134,7 +134,7 @@ def _is_additive(model: BaseNB, lines: list[Axis], of: int, against: int | None,
 def _title(labels: Array, of: int, against: int | None, unit: float, adds: bool, shown: tuple[int, int]) -> str:
     names = style.names(labels)
     other = "all other classes" if against is None else names[against]
-    some = "" if shown[0] == shown[1] else f"{shown[0]} of {shown[1]} columns, the longest; "
+    some = "" if shown[0] == shown[1] else f"the {shown[0]} longest of {shown[1]} columns; "
     alone = "" if adds else "each column alone, not additive; "
     return f"{names[of]} against {other}\n{some}{alone}100 points = {100 * unit:.3g} bits"
 

@@ -139,8 +139,9 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def towards(what: str, left: str, right: str) -> str:
-    """Return the name of an axis from one class to another."""
-    return f"{what}\n{left}  ←   →  {right}"
+    """Return the name of an axis from one class to another; long names on a line each."""
+    middle = "   " if len(left) + len(right) <= _MAX_LENGTH else "\n"
+    return f"{what}\n{left}  ←{middle}→  {right}"
 
 
 def plain(ax: Axes, *sides: str) -> None:

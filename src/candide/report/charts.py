@@ -40,6 +40,17 @@ def user_text(value: Any, most: int = _MAX_CHARACTERS) -> str:
     return f"<bdi>{escape_text(value, most)}</bdi>"
 
 
+def user_name(value: Any, most: int) -> str:
+    """Return a name from data without its middle if it is long, because names often differ at their ends.
+
+    >>> user_name("department of redundancy, floor 12", 20)
+    '<bdi>department…floor 12</bdi>'
+    """
+    text = " ".join(str(value).split())
+    end = (most - 1) // 2
+    return user_text(text if len(text) <= most else f"{text[: most - 1 - end].rstrip()}…{text[-end:].lstrip()}", most)
+
+
 def percent(share: float, digits: int = 1) -> str:
     """
     >>> percent(0.1234), percent(float("nan"))
@@ -325,7 +336,7 @@ def column_chart(
     head = f"<h4>{user_text(name)}</h4>"
     words = f"{escape_text(model_of(facts['family'], facts['parameters']))}; {facts['bits']:.3g} bits about the class"
     behind = details("The numbers", _shares_table(name, shown, chosen, dates))
-    return figure(f"{head}{legend([user_text(label, 24) for label in chosen], bars)}{drawn}", words, behind)
+    return figure(f"{head}{legend([user_name(label, 34) for label in chosen], bars)}{drawn}", words, behind)
 
 
 def _in_classes(shares: ColumnShares, classes: Array) -> ColumnShares:
@@ -390,7 +401,7 @@ def _number(value: float, dates: bool) -> str:
 
 
 def _shares_table(name: str, shares: ColumnShares, labels: list[Any], dates: bool) -> str:
-    heads = [Column(f"{user_text(label, 24)}, {what}", True) for label in labels for what in ("model", "data")]
+    heads = [Column(f"{user_name(label, 24)}, {what}", True) for label in labels for what in ("model", "data")]
     if shares.edges is None:
         firsts = [user_text(value) for value in shares.values]
     else:

@@ -39,7 +39,7 @@ _MAX_ROWS, _MAX_TEXTS = 20_000, 2_000
 
 
 class TrainingEvaluation(NamedTuple):
-    """What training rows tell, besides the measures."""
+    """Examples, duplicates and contradictions among the training rows."""
 
     rows: ScoredRows
     n_rows: int  # number of scored rows
@@ -108,7 +108,7 @@ class PieceSummary(NamedTuple):
 
 
 class DataEvaluation(NamedTuple):
-    """Evaluation, examples, duplicates and drift of rows given."""
+    """Evaluation, examples, duplicates and drift of evaluation rows."""
 
     report: Evaluation
     examples: list[Example]

@@ -148,7 +148,7 @@ class ModelReport:
 def build_report(
     reported: ReportedModel, batches: Iterable[Batch] | None, title: str | None, notes: dict[str, str]
 ) -> ModelReport:
-    """Return the report on a model, its kept training rows and the rows given."""
+    """Return the report on a model, its kept training rows and the evaluation rows."""
     given = None if batches is None else evaluate_given_rows(reported, batches)
     training = evaluate_training_rows(reported)
     features = summarize_features(reported)
@@ -168,7 +168,7 @@ def build_report(
 def _explain_examples(
     reported: ReportedModel, training: TrainingEvaluation | None, given: DataEvaluation | None
 ) -> list[ExplainedExample]:
-    """Explain the examples: training rows if the model keeps some, else rows given."""
+    """Explain the examples: training rows if the model keeps some, else evaluation rows."""
     lot = training or given
     out = []
     for example in [] if lot is None else lot.examples:

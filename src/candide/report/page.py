@@ -21,6 +21,7 @@ from .charts import (
     section,
     table,
     track,
+    user_name,
     user_text,
 )
 from .model_report import ModelReport
@@ -99,11 +100,11 @@ def _names(names: tuple[str, ...]) -> str:
     return f": {', '.join(user_text(name, 160) for name in names[:_NAMES_SHOWN])}{more}"
 
 
-_TRAINING, _GIVEN = "training rows (leave-one-out)", "rows given"
+_TRAINING, _GIVEN = "training rows (leave-one-out)", "evaluation rows"
 # With more classes the confusion matrix is replaced by a list of the most frequent confusions.
 _MAX_CLASSES = 12
 _MAX_CONFUSIONS = 15
-_MEASURES = {
+_METRICS = {
     "accuracy": ("accuracy", "share of correct predictions"),
     "log_loss": ("log-loss", "mean of -log p(true class)"),
     "brier": ("Brier score", "squared error of the probabilities"),
@@ -125,7 +126,7 @@ def evaluations_of(found: ModelReport) -> list[tuple[str, Evaluation]]:
 
 
 def quality_section(found: ModelReport) -> str:
-    """Return the section with measures and confusions."""
+    """Return the section with metrics and confusions."""
     reports = evaluations_of(found)
     if not reports:
         return section("quality", "Quality", f"<p>{_not_evaluated(found)}</p>")
@@ -149,21 +150,21 @@ def _about(name: str, report: Evaluation) -> str:
     if name == _GIVEN:
         return f"<p>Evaluated on the {report.n_rows:,} {name}.</p>"
     return (
-        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored by a model without it. No test set is needed, "
-        "and the estimate is not optimistic.</p>"
+        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored with a model trained without it. No test set is "
+        "needed, and the estimate is not optimistic.</p>"
     )
 
 
 def _measures(rows_name: str, report: Evaluation) -> str:
     heads = (Column(head, True) for head in ("model", "plain naive Bayes", "baseline"))
     rows = [
-        [f"{words} <small>{meaning}</small>", *_measured(report, name)] for name, (words, meaning) in _MEASURES.items()
+        [f"{words} <small>{meaning}</small>", *_measured(report, name)] for name, (words, meaning) in _METRICS.items()
     ]
-    return table([Column("measure"), *heads], rows, f"Measures on {rows_name}, with standard errors")
+    return table([Column("metric"), *heads], rows, f"Metrics on {rows_name}, with standard errors")
 
 
 def _measured(report: Evaluation, name: str) -> tuple[str, str, str]:
-    """Return a measure of the model, of plain naive Bayes, and of a baseline that knows the class frequencies only."""
+    """Return a metric of the model, of plain naive Bayes, and of a baseline that knows the class frequencies only."""
     model, plain = _measure(report, name), "" if report.plain is None else _measure(report.plain, name)
     if name == "accuracy":
         return model, plain, percent(majority_accuracy(report), 2)
@@ -192,7 +193,7 @@ def _per_class(name: str, report: Evaluation) -> str:
         ]
         for k in np.argsort(-found["weight"], kind="stable").tolist()
     ]
-    made = table(columns, rows, f"Classes, the largest first ({name})")
+    made = table(columns, rows, f"Classes on {name}, the largest first")
     return made if len(rows) <= _MAX_CLASSES else details(f"All {len(rows):,} classes", made)
 
 
@@ -203,12 +204,12 @@ def _confusion(name: str, report: Evaluation) -> str:
     if len(labels) > _MAX_CLASSES:
         return _top_confusions(name, report)
     shares = report.confusion / np.maximum(report.confusion.sum(axis=1, keepdims=True), 1e-300)
-    head = "".join(f'<th scope="col">{user_text(label, 20)}</th>' for label in labels)
+    head = "".join(f'<th scope="col">{user_name(label, 20)}</th>' for label in labels)
     lines = zip(labels, report.confusion.tolist(), shares.tolist(), strict=True)
-    body = "".join(_heat_row(user_text(label, 30), row, part, own) for own, (label, row, part) in enumerate(lines))
+    body = "".join(_heat_row(user_name(label, 30), row, part, own) for own, (label, row, part) in enumerate(lines))
     return (
         f'<div class="wide" tabindex="0" role="group" aria-label="Confusion matrix, {name}"><table class="heat">'
-        f"<caption><span>Confusion matrix ({name})</span></caption><thead>"
+        f"<caption><span>Confusion matrix on {name}</span></caption><thead>"
         f'<tr><th scope="col">true ↓ predicted →</th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
@@ -232,7 +233,7 @@ def _top_confusions(name: str, report: Evaluation) -> str:
     rows = [[user_text(true), user_text(answer), number(w), percent(s)] for true, answer, w, s in found.rows()]
     if not rows:
         return "<p>All predictions are correct.</p>"
-    return table(columns, rows, f"The most frequent confusions ({name})")
+    return table(columns, rows, f"The most frequent confusions on {name}")
 
 
 def calibration_section(found: ModelReport) -> str:

@@ -65,8 +65,9 @@ def _leakage(reported: ReportedModel, features: FeatureSummary) -> Iterator[Mode
     if tokens:
         yield ModelWarning(
             "leakage",
-            f"at least {_PRECISION:.0%} of the texts that contain one of these words are of one class, and at least "
-            f"{_RECALL:.0%} of its texts contain it; make sure that future texts will contain it too",
+            f"each of these words almost determines a class: at least {_PRECISION:.0%} of the texts that contain the "
+            f"word are of the class, and at least {_RECALL:.0%} of the texts of the class contain the word; make sure "
+            "that future texts will contain it too",
             tuple(tokens),
         )
 
@@ -97,8 +98,8 @@ def _training_rows_given(given: DataEvaluation | None) -> Iterator[ModelWarning]
     if given is not None and given.n_learned:
         yield ModelWarning(
             "leakage",
-            f"{given.n_learned:,} of the {given.duplicates.n_rows:,} rows given are training rows of the model, so "
-            "the evaluation is optimistic; pass rows that it was not trained on",
+            f"{given.n_learned:,} of the {given.duplicates.n_rows:,} evaluation rows are training rows of the model, "
+            "so the evaluation is optimistic; pass rows that it was not trained on",
         )
 
 
@@ -108,14 +109,14 @@ def _drift(given: DataEvaluation | None) -> Iterator[ModelWarning]:
     if given.between_halves:
         yield ModelWarning(
             "drift",
-            "the second half of the rows given differs from the first half; if they are ordered by time, the model "
-            "may be out of date; share of rows that would have to change",
+            "the second half of the evaluation rows differs from the first half; if they are ordered by time, the "
+            "model may be out of date; share of rows that would have to change to match",
             _by_distance(given.between_halves),
         )
     if given.since_training:
         yield ModelWarning(
             "drift",
-            "the rows given differ from the training rows; share of rows that would have to change",
+            "the evaluation rows differ from the training rows; share of rows that would have to change to match them",
             _by_distance(given.since_training),
         )
 
@@ -132,7 +133,7 @@ def _duplicates(training: TrainingEvaluation | None, given: DataEvaluation | Non
     if given is not None:
         first = given.duplicates.first
         where = () if first is None else ("rows {:,} and {:,}".format(*(place + 1 for place in sorted(first))),)
-        yield from _duplicate_warnings("rows given", given.duplicates, where)
+        yield from _duplicate_warnings("evaluation rows", given.duplicates, where)
 
 
 def _duplicate_warnings(what: str, found: Duplicates, first: tuple[str, ...]) -> Iterator[ModelWarning]:
@@ -155,7 +156,7 @@ def _duplicate_warnings(what: str, found: Duplicates, first: tuple[str, ...]) ->
 def _quality(reported: ReportedModel, given: DataEvaluation | None) -> Iterator[ModelWarning]:
     reports = (
         ("training rows (leave-one-out)", reported.loo),
-        ("the rows given", None if given is None else given.report),
+        ("the evaluation rows", None if given is None else given.report),
     )
     for what, report in reports:
         if report is None or len(reported.labels) < 2:

@@ -177,7 +177,7 @@ def not_found_error(path: str) -> SourceError:
     """Return the error for a missing file, with a suggestion."""
     parent = Path(path).parent
     if not parent.is_dir():
-        return SourceError(f"there is no file {path!r}, and no folder {str(parent)!r}; check the spelling of both")
+        return SourceError(f"there is no file {path!r}: the folder {str(parent)!r} does not exist; check the path")
     names = sorted(entry.name for entry in parent.iterdir())
     near = get_close_matches(Path(path).name, names, n=3, cutoff=0.6)
     what = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the folder contains {_shorten_list(names)}"

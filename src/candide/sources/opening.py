@@ -49,44 +49,45 @@ def read(
     on_bad_row: OnBadRow = "error",
     extensions: bool = False,
 ) -> ArrowSource:
-    """Rows from files, folders, mailboxes or databases of any size, a few megabytes at a time.
+    """Open files, folders, mailboxes or databases of any size as a source of rows, which is read in batches.
+
 
     Parameters
     ----------
     *paths : str or path
-        Files (CSV, TSV, JSON, JSON Lines, Parquet, Arrow, texts line by line, mbox, .eml; also compressed by gzip,
-        zstd, bz2 or xz), globs, folders (one sub-folder for each class, Maildirs, tables in pieces), "-" for standard
-        input, a database: ``sqlite:shop.db?table=orders``, ``duckdb:…``, ``postgres:…``, or an address such as
-        ``s3://bucket/mail/*.parquet`` (``pip install 'candide[remote]'``), whose files are copied to a temporary
-        folder. Several are read one after the other, in this order, those of a glob in sorted order; they must have
-        the same columns.
+        Files (CSV, TSV, JSON, JSON Lines, Parquet, Arrow, text files with one text per line, mbox, .eml; also
+        compressed with gzip, zstd, bz2 or xz), globs, folders (one subfolder per class, Maildirs, or a table in
+        several files), "-" for standard input, a database: ``sqlite:shop.db?table=orders``, ``duckdb:…``,
+        ``postgres:…``, or an address such as ``s3://bucket/mail/*.parquet`` (``pip install 'candide[remote]'``), whose
+        files are copied to a temporary folder. Several paths are read in the given order, those of a glob in sorted
+        order; they must have the same columns.
     label, text, columns, weight : str, str, sequence of str, str, optional
-        Names of the column of classes, the column of texts or the columns that are learned from, and the column of
-        weights. What is not named is found on the first rows; see ``roles``.
+        Names of the label column, the text column or the feature columns, and the column with the weights of the rows.
+        By default they are detected from the first rows; see ``roles``.
     schema : dict, optional
-        Types of columns by name, where they are not to be decided by the first rows: number, category, boolean, date,
-        text, or str (a text, of whichever kind). ``fit`` heeds them; ``NaiveBayes(schema=…)``, which
-        is for tables of all kinds, declares them for the files that it learns from as well.
+        Types of columns by name: "number", "category", "boolean", "date", "text" or "str" (a category or free text).
+        Other types are inferred from the first rows. ``NaiveBayes(schema=…)`` declares the types of the files that it
+        is fitted to in the same way.
     sql : str, optional
-        A query, to the database that is named or, without one, to the embedded engine, DuckDB:
+        A query of the database in ``paths`` or, without one, of DuckDB:
         ``"SELECT * FROM 'mail.parquet' WHERE year > 2020"``.
     format : str, optional
-        What the files are, where their names and first bytes do not tell: csv, jsonl, json, parquet, arrow, text,
-        mbox, eml, sqlite or duckdb.
+        Format of the files, if it cannot be detected from their names and first bytes: "csv", "jsonl", "json",
+        "parquet", "arrow", "text", "mbox", "eml", "sqlite" or "duckdb".
     encoding : str, optional
-        Of texts. By default it is told from the first megabyte.
+        Text encoding. By default it is detected from the first megabyte.
     missing : sequence of str, default=()
-        What stands for a missing cell in CSV, besides nothing: ``["NA", "?"]``.
+        Strings that mark a missing cell of a CSV file, in addition to the empty string: ``["NA", "?"]``.
     on_bad_row : "error", "skip", path or callable, default="error"
-        What becomes of a row that cannot be read: an error that says where it is, or it is left out, written to a file
-        of JSON Lines, or passed to a function. ``source.bad_rows`` tells of them after a pass.
+        What to do with rows that cannot be read: raise an error that names the file and the line, skip them, write them
+        to a JSON Lines file, or call a function with each. After a pass, ``source.bad_rows`` lists them.
     extensions : bool, default=False
-        Whether a query may make DuckDB install extensions, which it fetches from the network, and load those that are
-        installed: to read from https:// or s3://, spreadsheets and more.
+        Whether DuckDB may download, install and load extensions that a query needs, for example to read spreadsheets.
 
-    Returns
+        Returns
     -------
     ArrowSource
+        Pass it to ``fit``, ``predict`` or ``evaluate``, or iterate over its Arrow record batches.
 
     Examples
     --------
@@ -226,7 +227,7 @@ def open_documents(places: Sequence[Path], encoding: str | None, copies: RemoteC
     ]
     if not found:
         raise SourceError(
-            f"the folder {copies.name(places[0])} contains no files; pass a folder with one sub-folder of texts per "
+            f"the folder {copies.name(places[0])} contains no files; pass a folder with one subfolder of texts per "
             f"class, or with files of the formats {', '.join(FORMATS)}"
         )
     name = copies.name(places[0]) if len(places) == 1 else "the folders"

@@ -135,6 +135,6 @@ def _no_label_message(rows: pa.Table) -> str:
 
 def _no_classes_message() -> str:
     return (
-        "the texts have no labels; pass a folder with one sub-folder per class, or one folder or mailbox per class: "
+        "the texts have no labels; pass a folder with one subfolder per class, or one folder or mailbox per class: "
         "read('ham.mbox', 'spam.mbox')"
     )

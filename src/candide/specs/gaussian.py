@@ -50,7 +50,7 @@ class GaussianSpec(Spec):
             name = "ddof" if self.var_smoothing is None else "var_smoothing"
             other = "a parameter_prior" if self.estimate is None else f"estimate={estimate!r}"
             raise ParameterError(
-                f"{name} is given with {other}, but there the prior already keeps variances positive; omit one of them"
+                f"{name} is given with {other}, which already keeps variances positive; omit one of them"
             )
         return Gaussian(None if prior is None else self._prior(schema, shared), estimate, 0.0, 0.0, shared)
 

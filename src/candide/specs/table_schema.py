@@ -336,7 +336,7 @@ def _filling(column: Column, guess: Array | None) -> Imputation | None:
 
 
 def _parse_columns(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
-    """Names of columns with what is asked of them, as the user grouped them."""
+    """Column names with the families that the user set, in the user's groups."""
     if not isinstance(columns, (Mapping, list)):
         columns = [(list(data.names), columns)]
     pairs = list(columns.items() if isinstance(columns, Mapping) else columns)

@@ -334,7 +334,7 @@ def calibrate(
     method : str
         One of ``METHODS``.
     scores : array of shape (rows, classes)
-        Log joint or log posterior of each row under a model that never saw it; -inf where a class is impossible.
+        Log joint or log posterior of each row under a model trained without it; -inf where a class is impossible.
     classes : array of shape (rows,)
         Positions of the rows' own classes.
     weight : array of shape (rows,)

@@ -41,7 +41,7 @@ _LEAST_GAIN = 1e-3
 # What the best of many families gains over all rows on noise; the best of many columns, the logarithm of their number
 # more.
 _BY_CHANCE = 3.0
-# What a column that tells nothing counts, squared, in comparison with the one that tells most.
+# Relevance of an uninformative column, squared, relative to the most informative one.
 _LEAST_RELEVANCE = 0.02
 
 
@@ -147,5 +147,5 @@ def _covariances(feature_set: TableBinning, cases: LabeledRows, n_classes: int, 
     order = np.array([place[int(i)] for i in by_loss if int(i) in place], dtype=np.int64)
     counts = [feature_set.columns[i].count for i in numbers]
     ranks, clipped = fit_coordinates(numbers, counts, cases, n_classes, order)
-    yield from covariances("covariance of number columns, by ranks", ranks, cases, n_classes)
-    yield from covariances("covariance of number columns", clipped, cases, n_classes)
+    yield from covariances("covariance of numeric columns, by ranks", ranks, cases, n_classes)
+    yield from covariances("covariance of numeric columns", clipped, cases, n_classes)

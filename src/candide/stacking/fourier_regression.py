@@ -200,7 +200,7 @@ def fit_fourier_regressions(
 ) -> Iterator[FourierRegression]:
     """Fit views on rows: features of all columns, and features of few; none where no column varies.
 
-    ``counts`` is the weight of each code of each column, and ``relevance``, above 0, how much it tells of the class.
+    ``counts`` is the weight of each code of each column, and ``relevance``, above 0, its information about the class.
     """
     below, cases = _learned(cases)
     if not cases.case_weight.sum() > 0:

@@ -1,6 +1,6 @@
 """Which equal rows are copies of one observation, and which are coincidences of columns with few values.
 
-A copy tells nothing new: it must leave whenever its original does, and counts like a row of a higher weight. Equal rows
+A copy is not an independent observation: it is left out with its original, and counts as additional weight. Equal rows
 of few-valued columns may be independent observations, of which each leaves alone. The two are told apart by how often
 the row would be expected if columns were independent within its class.
 """

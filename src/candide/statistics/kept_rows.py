@@ -276,5 +276,5 @@ def _as_sparse(data: Data) -> Any:
         return csr_array(data.floats())
     except (TypeError, ValueError) as error:
         raise MergeError(
-            f"category columns cannot be added to sparse rows ({error}); pass dense rows to both models"
+            f"categorical columns cannot be added to sparse rows ({error}); pass dense rows to both models"
         ) from None

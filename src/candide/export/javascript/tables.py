@@ -71,8 +71,8 @@ def table_data(
     _refuse_texts_and_dates(likelihood, names, examples)
     if likelihood.blocks:
         raise ParameterError(
-            "this model has families of several columns together, which are not supported in JavaScript; model the "
-            "columns separately, columns={'numbers': 'gaussian'}"
+            "this model has jointly modeled columns, which are not supported in JavaScript; model the columns "
+            "separately, columns={'numbers': 'gaussian'}"
         )
     binned = {} if views is None else {column.column: column for column in views.binning.columns}
     used = sorted({*likelihood.shown, *binned})

@@ -28,8 +28,8 @@ def tokenizer_data(config: TokenizerConfig) -> dict[str, Any]:
     if config.in_python:
         setting = "pattern" if config.pattern is not None else "tokenizer"
         raise ParameterError(
-            f"this model splits texts by its own {setting}, which runs only in Python; train it without {setting} to "
-            "export it to JavaScript"
+            f"this model splits texts with a custom {setting}, which runs only in Python; train it without {setting} "
+            "to export it to JavaScript"
         )
     low, high = config.ngrams
     return {
@@ -60,7 +60,7 @@ def plain_data(likelihood: TextLikelihood) -> dict[str, Any]:
     n_weights = len(codes) * len(likelihood.statistics.rows)
     if n_weights > _MOST_WEIGHTS:
         raise ParameterError(
-            f"this model has {n_weights:,} weights (tokens times classes); a module of JavaScript may have up to "
+            f"this model has {n_weights:,} weights (tokens times classes); a JavaScript module may have at most "
             f"{_MOST_WEIGHTS:,}; train with max_features or min_df to keep fewer tokens"
         )
     factor = None if known.factor is None else packed(known.factor[codes])

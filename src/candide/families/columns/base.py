@@ -70,8 +70,8 @@ class CodedColumn:
 
     Numbers have ``cuts``: their code is the number of cuts not above them, and within a code they are spread evenly;
     but a code that is an atom (``atoms``) has all its weight at one value, and its score is a mass, no density.
-    Without cuts the code is the place among ``labels``. A missing cell has the code ``missing``, a label that nobody
-    saw has ``unseen``; where these are None such cells say nothing.
+    Without cuts the code is the place among ``labels``. A missing cell has the code ``missing``, an unseen label
+    has ``unseen``; where these are None, such cells contribute nothing.
 
     >>> model = CodedColumn("bins", "2 bins", np.array([[3.0, 0.0], [1.0, 4.0]]), np.array([0.5, 0.5]),
     ...                     np.zeros(2), cuts=np.array([10.0]), ends=(0.0, 20.0))

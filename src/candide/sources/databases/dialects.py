@@ -75,18 +75,19 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 @contextmanager
-def explained(sql: str) -> Iterator[None]:
-    """Turn errors of a database into a ``SourceError``, whatever driver it has."""
+def explained(sql: str | None) -> Iterator[None]:
+    """Turn errors of any driver into a ``SourceError`` with the query; None: while the connection is opened."""
     try:
         yield
     except CandideError:
         raise
     except Exception as error:
+        message = f"the database reported an error: {first_line(error)}"
+        if sql is None:
+            raise SourceError(f"{message}; check the address and your permissions") from error
         shown = sql if len(sql) <= _SHOWN else f"{sql[:_SHOWN]}…"
         advice = EXTENSIONS_ADVICE if needs_extension(error) else _ADVICE
-        raise SourceError(
-            f"the database reported an error: {first_line(error)}; the query was {shown!r}; {advice}"
-        ) from error
+        raise SourceError(f"{message}; the query was {shown!r}; {advice}") from error
 
 
 # Rows that are fetched at once.

@@ -100,7 +100,7 @@ def _opened(address: str | None, extensions: bool) -> Iterator[tuple[Database, s
 
 
 def _connect(address: DatabaseUri, extensions: bool) -> Any:
-    with explained(f"{address.kind}: to be opened"):
+    with explained(None):
         if address.kind == "sqlite":
             return sqlite3.connect(f"{Path(address.place).resolve().as_uri()}?mode=ro", uri=True)
         if address.kind == "duckdb":
@@ -137,36 +137,36 @@ def fit_sql(
     dialect: str | None = None,
     extensions: bool = False,
 ) -> Estimator:
-    """Learn from the rows of a database, whose sums the database makes: ``fit`` without fetching the rows.
+    """Fit an estimator to a table or a query of a database, which computes the sums, without fetching the rows.
 
-    The model is that of ``fit`` on the same rows: counts and grids to the last one, means and variances to rounding.
-    The query is asked several times, within one transaction, and must give the same rows each time.
+    The model equals that of ``fit`` on the same rows: counts and grids are identical, means and variances agree up to
+    rounding. The query runs several times, in one transaction, and must return the same rows each time.
+
 
     Parameters
     ----------
     estimator : BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB or TextNB
-        What was learned before is forgotten.
+        The estimator to fit. An earlier fit is discarded.
     connection : connection, str or None
         A connection of duckdb, sqlite3 or psycopg; an address, ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or
-        None, for DuckDB on files. It is only read from, and left as it was.
+        None, for DuckDB on files. Nothing is written to the database.
     query : str, relation or lazy table
-        SQL or the name of a table. A relation of DuckDB, a table of Ibis or a lazy frame of narwhals over one of these
-        knows its connection, which is then None.
+        SQL, or the name of a table. A DuckDB relation, an Ibis table or a narwhals lazy frame over one of these
+        contains its connection; pass ``connection=None`` with it.
     label : str
-        Name of the column of classes. Rows without a label are left out.
+        Name of the label column. Rows without a label are dropped with a warning.
     text, columns, weight : str, sequence of str, str, optional
-        Names of the column of texts or of the columns that are learned from, by default all others, and of the column
-        of weights.
+        Name of the text column of a ``TextNB``, names of the feature columns (by default all others), and name of the
+        column with the weights of the rows.
     dialect : {"duckdb", "postgres", "sqlite"}, optional
-        What is spoken, where the type of the connection does not tell.
+        SQL dialect, if it does not follow from the type of the connection.
     extensions : bool, default=False
-        Whether a DuckDB that is opened here may install extensions, which it fetches from the network, and load those
-        that are installed. A connection that you pass keeps its own settings.
+        Whether DuckDB may download, install and load extensions. A connection that you pass keeps its own settings.
 
     Returns
     -------
-    estimator
-        The same, fitted.
+        estimator
+        The fitted estimator.
 
     Examples
     --------

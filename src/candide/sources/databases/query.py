@@ -341,7 +341,7 @@ def _beside_means(query: Query, names: Sequence[str]) -> str:
 def _moments(rows: Floats, weight: Floats, mean: Floats, scatter: Floats, *more: Floats) -> Moments:
     low, high, *drift = more
     if drift:
-        # The mean of a query is rounded, as is the sum of deviations from it, but the one tells of the other.
+        # The mean of a query is rounded; the sum of deviations from it corrects the error.
         share = np.divide(drift[0], weight, out=np.zeros_like(weight), where=weight > 0)
         mean, scatter = mean + share, np.maximum(scatter - drift[0] * share, 0.0)
     # Numbers that are all one have no scatter at all.

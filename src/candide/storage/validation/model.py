@@ -79,7 +79,7 @@ _SCHEMA: dict[str, Any] = {
 }
 # Parts of a schema that the first files did not have.
 _OPTIONAL_IN_SCHEMA = {"types"}
-_MEASURES = {
+_METRICS = {
     "per_class": ("class", "precision", "recall", "f1", "auc", "weight"),
     "reliability": ("confidence", "accuracy", "weight"),
     "risk_coverage": ("coverage", "risk"),
@@ -138,7 +138,7 @@ def _check_report(report: Evaluation | None, n_classes: int) -> None:
     if report is None:
         return
     require(report.confusion.shape == (n_classes, n_classes), "the measures of its evaluation do not match its classes")
-    for name, columns in _MEASURES.items():
+    for name, columns in _METRICS.items():
         found: Table = getattr(report, name)
         # The first files had no auc.
         known = list(columns), [column for column in columns if column != "auc"]
