@@ -29,25 +29,18 @@ from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
 from .calibration import log_softmax
-from .newton import HessianProducts, minimize_nonnegative
+from .newton import minimize_large, minimize_nonnegative
 from .training_rows import TrainingRows, mean_row_weight
 
 # Shrinkage of a view's weights for the classes toward their mean.
 TIE = 2.0
 # Least scale of a single column's scores: smaller scores are noise and are not magnified.
 LEAST_SIZE = 0.1
-_STEPS = 500
 # Views and classes up to which the Hessian is worth its time: with one weight per view, ten Newton steps achieve what
 # takes L-BFGS a hundred.
 _FEW_VIEWS, _FEW_CLASSES = 64, 192
 # With enough rows, the search starts from the solution for every eighth row.
 _EVERY, _ENOUGH_ROWS = 8, 200
-# Steps that L-BFGS remembers: with the usual ten it takes twice as many iterations.
-_REMEMBERED = 30
-# Newton's steps after the search, and the square of the gradient, in units of the curvature, at which they end: about
-# twice what is left to gain.
-_NEWTON_STEPS = 8
-_CLOSE = 1e-20
 # Typical second derivative of the log-loss in a score, p (1 - p).
 _CURVATURE = 0.1
 # Scores of extreme values may be infinite and are clipped here.
@@ -216,7 +209,7 @@ def _common(shown: Floats, loss: _Loss, ridge: Floats, *, nearly: bool) -> Float
     if n_views > _FEW_VIEWS or n_classes > _FEW_CLASSES:
         curvature = _CURVATURE * np.broadcast_to(loss.weight, (n_classes, n_rows))
         steep = np.append(_squares(shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
-        return _least(whole, start, n_views, steep, nearly=nearly)
+        return minimize_large(whole, start, n_views, steep, nearly=nearly)
     if n_rows >= _EVERY * _ENOUGH_ROWS:
         few = _Common(np.ascontiguousarray(shown[:, :, ::_EVERY]), loss.every(_EVERY), ridge)
         start = minimize_nonnegative(few.value, few.curvature, start, n_views)
@@ -293,7 +286,7 @@ class _ByClass:
         """Return weights ``(views, classes)`` and biases; ``curvature`` is approximately that of the scores."""
         steep = (_squares(self.shown, curvature) + TIE * self.ridge).ravel()
         steep = np.append(steep, curvature @ self.factor**2 + 1.0)
-        w, b = self._parts(_least(self, start, self.center.size, steep))
+        w, b = self._parts(minimize_large(self, start, self.center.size, steep))
         return np.ascontiguousarray(w.T), b
 
     def value(self, point: Floats) -> tuple[float, Floats]:
@@ -384,57 +377,6 @@ class _Loss:
         np.exp(scores, out=scores)
         scores /= scores.sum(axis=0)
         return scores
-
-
-def _least(
-    problem: _Common | _ByClass, start: Floats, n_weights: int, steep: Floats, *, nearly: bool = False
-) -> Floats:
-    """Minimize with the first ``n_weights`` parameters nonnegative; ``nearly``: with a loose tolerance.
-
-    By L-BFGS-B, which ends where rounding hides what steps gain, and then by Newton's method, which needs the gradient
-    alone. ``steep`` approximates the second derivative of each parameter. Ridges differ by a factor of ten thousand;
-    without scaling parameters by it, the search ends far from the solution.
-    """
-    from scipy.optimize import minimize
-
-    unit = 1.0 / np.sqrt(steep)
-
-    def measured(point: Floats) -> tuple[float, Floats]:
-        value, slope = problem.value(point * unit)
-        return value, slope * unit
-
-    bounds = [(0.0, None)] * n_weights + [(None, None)] * (len(start) - n_weights)
-    gain, slope = (1e-5, 1e-3) if nearly else (1e-7, 1e-4)
-    options = {"maxiter": _STEPS, "maxcor": _REMEMBERED, "ftol": gain, "gtol": slope}
-    found = minimize(measured, start / unit, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    point = np.asarray(found.x * unit)
-    return point if nearly else _polished(problem, point, n_weights, steep)
-
-
-def _polished(problem: _Common | _ByClass, point: Floats, n_weights: int, steep: Floats) -> Floats:
-    """Return the minimum, from a point nearby, by Newton's steps."""
-    slope = problem.value(point)[1]
-    free = _free(point, slope, n_weights)
-    left = float(slope**2 / steep @ free)
-    for _ in range(_NEWTON_STEPS):
-        if left <= _CLOSE:
-            break
-        further = point + HessianProducts(steep, (problem.products(point),)).solve(-slope, free)
-        np.maximum(further[:n_weights], 0.0, out=further[:n_weights])
-        slope = problem.value(further)[1]
-        free = _free(further, slope, n_weights)
-        before, left = left, float(slope**2 / steep @ free)
-        if left >= before:
-            break
-        point = further
-    return point
-
-
-def _free(point: Floats, slope: Floats, n_weights: int) -> Array:
-    """Return which parameters may move: not the weights of 0 that a step would make negative."""
-    free = (point > 0.0) | (slope < 0.0)
-    free[n_weights:] = True
-    return np.asarray(free)
 
 
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.
