@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from tiers import every
 
 import candide
+from candide import NaiveBayes
 from candide.exceptions import InputError, ParameterError
 from candide.sources.role_inference import RequestedRoles, Roles, infer_roles
 
@@ -119,3 +121,14 @@ def test_a_column_has_one_role(tmp_path: Path) -> None:
         candide.read(path, label="text", text="text")
     with pytest.raises(ParameterError, match="text= and columns= are both given"):
         candide.read(path, text="text", columns=["text"])
+
+
+def test_a_feature_that_is_called_like_a_label(tmp_path: Path) -> None:
+    """It is a feature of a model that was trained on it."""
+    X, y = pd.DataFrame({"category_code": ["a", "b"] * 10, "age": range(20)}), ["yes", "no"] * 10
+    model = NaiveBayes().fit(X, y)
+    X.assign(answer=y).to_csv(tmp_path / "rows.csv", index=False)
+    assert model.evaluate(candide.read(str(tmp_path / "rows.csv"))).accuracy == model.evaluate(X, y).accuracy
+    X.to_csv(tmp_path / "no_label.csv", index=False)
+    with pytest.raises(InputError, match="the source has no column that can be the label; it has 'category_code'"):
+        model.evaluate(candide.read(str(tmp_path / "no_label.csv")))

@@ -208,6 +208,11 @@ def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles |
             raise no_column(weight, "weight", trained.weight if trained else None, names)
         if labeled and label is None and source.roles is not None:
             label = source.roles.label
+            learned = model.schema.feature_names or ()
+            if label in learned:
+                # It is called like a label, but the model was trained on it.
+                others = [name for name in names if name not in learned and name != weight]
+                label = others[0] if len(others) == 1 else None
         if labeled and label not in names:
             raise no_column(label, "label", trained.label if trained else None, names)
     others = [name for name in names if name not in (label, weight)]
@@ -257,8 +262,9 @@ def _text_column(wanted: str | None, trained: str | None, names: list[str], labe
 
 def no_column(name: str | None, role: str, trained: str | None, names: list[str]) -> InputError:
     """Return the error for a column that a source should have: the one of training, or another that was named."""
-    why = ", which the model was trained on" if name == trained else ""
+    found = "no column that can be the label" if name is None else f"no {role} column {name!r}"
+    why = ", which the model was trained on" if name is not None and name == trained else ""
     advice = f"choose the {role} column with {role}= (--{role} on the command line)"
     meant = None if name is None else similar_name(name, names)
     hint = "" if meant is None else f"did you mean {meant!r}? "
-    return InputError(f"the source has no {role} column {name!r}{why}; it has {quote_names(names)}; {hint}{advice}")
+    return InputError(f"the source has {found}{why}; it has {quote_names(names)}; {hint}{advice}")
