@@ -47,7 +47,7 @@ def _model_of(fitted: Any) -> Model:
     if isinstance(fitted, Model):
         return fitted
     if not hasattr(type(fitted), "_spec_type"):
-        raise ParameterError(f"expected a fitted estimator or model of candide, got {fitted!r:.60}")
+        raise ParameterError(f"expected a fitted candide estimator or model, got {fitted!r:.60}")
     if not hasattr(fitted, "model_"):
         raise NotFitted(f"this {type(fitted).__name__} is not fitted; call fit first")
     model: Model = fitted._fitted()

@@ -42,7 +42,7 @@ def test_train_where_the_rows_are(tmp_path: Path) -> None:
 @every(
     "options,message",
     [
-        (("--sql", "SELECT 1"), "--sql does not apply to sources that dask reads"),
+        (("--sql", "SELECT 1"), "--sql does not apply to dask: sources"),
         (("--encoding", "cp1252"), "--encoding does not apply"),
         (("--on-bad-row", "skip"), "--on-bad-row does not apply"),
         (("inbox.csv",), "mix spark:, dask: and local files"),

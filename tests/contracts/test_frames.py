@@ -149,7 +149,7 @@ def test_rows_with_null_labels_are_left_out(make: Any) -> None:
     labels = make()
     with pytest.raises(InputError, match=r"y contains NaN.*drop the rows without a label"):
         candide.GaussianNB(unlabeled="error").fit(X[:3], labels)
-    with pytest.warns(UserWarning, match="skipped 1 rows without a label"):
+    with pytest.warns(UserWarning, match="skipped 1 row without a label"):
         model = candide.GaussianNB().fit(X[:3], labels)
     values = labels.to_pylist() if hasattr(labels, "to_pylist") else labels.to_list()
     kept = [values[0], values[2]]

@@ -105,7 +105,7 @@ class TestSelection:
     @every("key", ["wage", ("age", "wage"), 3])
     def test_names_that_are_not_there(self, key: Any) -> None:
         with pytest.raises(
-            ParameterError, match=r"columns has the key ('wage'|3), but X has no such column; it has 'age'"
+            ParameterError, match=r"columns has the key ('wage'|3), but X has no such column; its columns are 'age'"
         ):
             select_columns({key: "bins"}, TABLE)
 

@@ -28,7 +28,7 @@ TABLE = pa.table({"x": [1.0, None, 2.0], "word": ["a", "b", "c"], "w": [1.0, -1.
             "t",
             {"label": "z"},
             InputError,
-            "label= refers to 'z', but the source has no such column; it has 'x', 'word', 'w', 'y'",
+            "label= refers to 'z', but the source has no such column; its columns are 'x', 'word', 'w', 'y'",
         ),
         ("t", {"columns": ["X"]}, InputError, "did you mean 'x'"),
         ("t", {"columns": "x"}, ParameterError, r"expected a list of names: columns=\['x'\]"),
@@ -50,7 +50,7 @@ def test_errors(put: Put, query: Any, options: dict[str, Any], error: type[Excep
     connection = put(TABLE)
     with pytest.raises(error, match=f"(?s){match}"):
         fit_sql(GaussianNB(), connection, query, **{"label": "y", **options})
-    with pytest.warns(UserWarning, match="skipped 1 rows without a label"):
+    with pytest.warns(UserWarning, match="skipped 1 row without a label"):
         model = fit_sql(GaussianNB(), connection, "t", label="y", columns=["x"])
     assert model.class_count_.tolist() == [1.0, 1.0]
 
@@ -62,7 +62,7 @@ def test_odd_connections(connection: Any) -> None:
 
 
 def test_odd_estimators() -> None:
-    with pytest.raises(ParameterError, match="expected an estimator of candide"):
+    with pytest.raises(ParameterError, match="expected a candide estimator"):
         fit_sql("GaussianNB", None, "t", label="y")
 
 

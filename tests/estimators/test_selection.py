@@ -271,7 +271,7 @@ def test_errors_name_the_model() -> None:
     [
         ([], {}, r"models is \[\]; expected a list"),
         (GaussianNB(), {}, "expected a list of estimators"),
-        ([GaussianNB], {}, "estimators of candide as values"),
+        ([GaussianNB], {}, "candide estimators as values"),
         ({1: GaussianNB()}, {}, "expected strings as names"),
         ([GaussianNB()], {"method": "loo"}, "expected one of leave_one_out, folds"),
         ([GaussianNB()], {"n_folds": 3}, "require method='folds'"),

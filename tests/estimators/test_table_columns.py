@@ -108,11 +108,11 @@ class TestOptions:
                 "column 'age': width of 'kernel' is 2; expected a number above 0 and at most 1",
             ),
             (("bins", {"n_bins": 1}), "column 'age': n_bins of 'bins' is 1; expected an integer of at least 2"),
-            (("bins", {"alpha": 1}), "column 'age': 'bins' has no option 'alpha'; it has method, n_bins, strength"),
+            (("bins", {"alpha": 1}), "'bins' has no option 'alpha'; its options are method, n_bins, strength"),
             (("gaussian", {"var_smoothing": "a"}), "column 'age': var_smoothing of 'gaussian' is 'a'"),
             (("categorical", {"alpha": 0}), "column 'age': alpha of 'categorical' is 0; expected a positive number"),
             (("categorical", {"unseen": "drop"}), "unseen of 'categorical' is 'drop'; expected one of 'ignore'"),
-            (("auto", {"width": 1}), "column 'age': 'auto' has no option 'width'; it has none"),
+            (("auto", {"width": 1}), "column 'age': 'auto' has no option 'width'; it has no options"),
         ],
     )
     def test_refused(self, asked: Any, words: str) -> None:

@@ -92,7 +92,7 @@ def test_costs_are_read_from_arrays_and_pairs() -> None:
             r"costs has the key 'd', which is not a class \('a', 'b', 'c'\); use the labels in y",
         ),
         ({"ab": 1}, r"costs has the key 'ab'; expected pairs of labels, \(true, predicted\)"),
-        ({("a", "b"): "much"}, r"costs of \('a', 'b'\) is 'much'; expected a number"),
+        ({("a", "b"): "much"}, r"the cost of \('a', 'b'\) is 'much'; expected a number"),
         ({("a", "b"): np.inf}, "costs has inf for true class 'a' and prediction 'b'; expected a finite number"),
         (np.full((3, 3), np.nan), "costs has nan for true class 'a' and prediction 'a'"),
     ],

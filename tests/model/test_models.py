@@ -42,7 +42,7 @@ def test_parameters_by_name() -> None:
     spec = spec_class("GaussianNB")(variance="shared")
     assert repr(spec) == "GaussianNB(variance='shared')"
     assert spec.with_parameters(variance="class").variance == "class"
-    with pytest.raises(exceptions.ParameterError, match="no parameter 'sigma'; it has"):
+    with pytest.raises(exceptions.ParameterError, match="no parameter 'sigma'; its parameters are"):
         spec.with_parameters(sigma=1)
 
 

@@ -200,7 +200,7 @@ def test_densities_of_many_names_say_how_many_are_shown() -> None:
     shown = plot.densities(model, "town")
     assert shown.axes[0].get_xlabel() == "town\n(12 of 30 values, the most probable)"
     with pytest.raises(
-        ParameterError, match="'twon' is not a column of this model; it has 'town'; did you mean 'town'"
+        ParameterError, match="'twon' is not a column of this model; its columns are 'town'; did you mean 'town'"
     ):
         plot.densities(model, "twon")
 

@@ -204,7 +204,7 @@ def test_a_waterfall_over_the_edge() -> None:
     assert "∞" in [text.get_text() for text in shown.ax.texts]
     with pytest.raises(ParameterError, match="explanations of 1 rows; pass one of them"):
         plot.waterfall(model.explain([[1, 0]]))
-    with pytest.raises(ParameterError, match="fitted model of candide"):
+    with pytest.raises(ParameterError, match="fitted candide model"):
         plot.waterfall("text")
 
 

@@ -140,7 +140,7 @@ def test_parameters_are_numbers(kind: type, value: Any) -> None:
         (lambda: Beta().sample(-1), "n is -1; expected a positive integer"),
         (lambda: NormalInverseGamma().sample(2.5), "n is 2.5; expected a positive integer"),
         (lambda: Dirichlet([1, 1]).predictive(0), "n is 0; expected a positive integer"),
-        (lambda: Gamma(1, 0).predictive(), "does not integrate to 1, so it has no samples, no predictions and no"),
+        (lambda: Gamma(1, 0).predictive(), "does not integrate to 1, so it has no samples, predictions or"),
     ],
 )
 def test_refused(made: Any, said: str) -> None:

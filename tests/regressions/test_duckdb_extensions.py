@@ -88,7 +88,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     ],
 )
 def test_statements_behind_a_query(ask: Any, sql: str) -> None:
-    with pytest.raises(SourceError, match=r"expected one SELECT|syntax error"):
+    with pytest.raises(SourceError, match=r"expected a single SELECT|syntax error"):
         ask(sql)
 
 

@@ -67,7 +67,7 @@ def test_lists_of_mixed_labels_do_not_become_texts(labels: list[Any]) -> None:
     """Trap 16: NumPy makes "0" of 0 and a class "nan" of a missing label, and nobody notices."""
     with pytest.raises(InputError, match="y mixes labels"):
         candide.GaussianNB().fit(X, labels)
-    with pytest.warns(UserWarning, match="skipped 1 rows without a label"):
+    with pytest.warns(UserWarning, match="skipped 1 row without a label"):
         assert candide.GaussianNB().fit(X, ["a", "b", float("nan"), "a"]).classes_.tolist() == ["a", "b"]
     if labels[0] == 0:
         assert_trapped(lambda: theirs.GaussianNB().fit(X, labels).classes_.tolist() == ["0", "1"])

@@ -76,7 +76,7 @@ def test_a_header_alone_for_a_model(command: str, model: Path, tmp_path: Path) -
 @pytest.mark.parametrize("command", ["evaluate", "update", "forget"])
 def test_a_misspelt_label_at_the_command_line(command: str, model: Path, people: Path) -> None:
     told = run(command, model, people, "--label", "pya").err
-    assert "refers to 'pya', but the source has no such column; it has" in told
+    assert "refers to 'pya', but the source has no such column; its columns are" in told
     assert "did you mean 'pay'?" in told
     assert "trained with" not in told  # it was not: that was 'pay'
 
@@ -206,7 +206,7 @@ def test_a_dask_partition_without_a_column() -> None:
     parts = [dask.delayed(FRAME), dask.delayed(FRAME.drop(columns="job"))]
     frame = dd.from_delayed(parts, meta=FRAME, verify_meta=False)
     with dask.config.set(scheduler="sync"):
-        with pytest.raises(InputError, match="partition 1 has no column 'job'; it has 'age', 'pay'"):
+        with pytest.raises(InputError, match="partition 1 has no column 'job'; its columns are 'age', 'pay'"):
             NaiveBayes(order=0).fit(frame, "pay")
         with pytest.raises(InputError, match="partition 1 has no column 'job'"):
             NaiveBayes(order=0).fit(FRAME, "pay").score(frame, "pay")

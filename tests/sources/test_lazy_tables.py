@@ -163,7 +163,7 @@ def test_a_stream_is_read_once() -> None:
     source = open_frame(TABLE.to_reader(), "pay")
     assert GaussianNB().fit(TABLE.select(["age", "pay"]).to_reader(), "pay").class_count_.sum() == N
     assert sum(chunk.X.num_rows for chunk in source.batches(1 << 20)) == N
-    with pytest.raises(SourceError, match="the RecordBatchReader is a stream that was read before; pass a new one"):
+    with pytest.raises(SourceError, match="RecordBatchReader is a stream that has already been read; pass a new one"):
         list(source.batches(1 << 20))
 
 

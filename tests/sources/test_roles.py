@@ -95,16 +95,18 @@ def test_only_a_label() -> None:
     [
         (
             {"label": "lable"},
-            "label= refers to 'lable', but the source has no such column; it has 'text', 'label'; "
+            "label= refers to 'lable', but the source has no such column; its columns are 'text', 'label'; "
             "did you mean 'label'?",
         ),
         (
             {"text": "TEXT"},
-            "text= refers to 'TEXT', but the source has no such column; it has 'text', 'label'; did you mean 'text'?",
+            "text= refers to 'TEXT', but the source has no such column; its columns are 'text', 'label'; "
+            "did you mean 'text'?",
         ),
         (
             {"columns": ["zzz"]},
-            "columns= refers to 'zzz', but the source has no such column; it has 'text', 'label'; pass one of these",
+            "columns= refers to 'zzz', but the source has no such column; its columns are 'text', 'label'; "
+            "pass one of these",
         ),
     ],
 )
@@ -130,5 +132,5 @@ def test_a_feature_that_is_called_like_a_label(tmp_path: Path) -> None:
     X.assign(answer=y).to_csv(tmp_path / "rows.csv", index=False)
     assert model.evaluate(candide.read(str(tmp_path / "rows.csv"))).accuracy == model.evaluate(X, y).accuracy
     X.to_csv(tmp_path / "no_label.csv", index=False)
-    with pytest.raises(InputError, match="the source has no column that can be the label; it has 'category_code'"):
+    with pytest.raises(InputError, match="source has no column that can be the label; its columns are 'category_code'"):
         model.evaluate(candide.read(str(tmp_path / "no_label.csv")))

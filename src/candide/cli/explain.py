@@ -101,7 +101,7 @@ def _given_rows(fitted: Model, texts: list[str], session: Session) -> Iterator[t
     records = None if fitted.spec.reads_texts else Records(fitted, session)
     for text in chain.from_iterable(texts_or_stdin(texts)):
         if os.path.isfile(text):
-            raise ParameterError(f"{text} is a file; to explain one of its rows, add its number: --row 1")
+            raise ParameterError(f"{text} is a file; to explain one of its rows, pass the row number, such as --row 1")
         yield (None, fitted, [text]) if records is None else (None, records.model, records.table(text))
 
 

@@ -98,7 +98,7 @@ def _refuse_file_options(engine: str, options: dict[str, Any]) -> None:
     for name, default in (("sql", None), ("encoding", None), ("on_bad_row", "error"), ("extensions", False)):
         if options[name] != default:
             raise ParameterError(
-                f"--{name.replace('_', '-')} does not apply to sources that {engine} reads; omit it, or omit {engine}:"
+                f"--{name.replace('_', '-')} does not apply to {engine}: sources; omit it, or omit {engine}:"
             )
 
 

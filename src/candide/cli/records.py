@@ -80,7 +80,8 @@ class Records:
         names = list(row) if self._names is None else [name for name in self._names if name in row or not self._omits]
         if not names:
             raise InputError(
-                "the row has no columns, so there is nothing to explain: the prediction is the class prior"
+                "the row has none of the columns of the model, so its prediction is the class prior; pass at least one "
+                "column"
             )
         table = self._table(names, [row])
         self._unseen.note(table)

@@ -201,8 +201,8 @@ def make_spec(
     name = _checked_estimator(estimator) or ("NaiveBayes" if roles.text is None else "TextNB")
     if families and name != "NaiveBayes" and estimator:
         raise ParameterError(
-            f"--columns sets a family for {', '.join(families)}, but {name} has one family for all columns; name the "
-            "columns alone, or use NaiveBayes"
+            f"--columns sets a family for {', '.join(families)}, but {name} has one family for all columns; pass "
+            "only the names of columns, or use NaiveBayes"
         )
     if name == "TextNB":
         return TextSpec().with_parameters(**settings)

@@ -40,7 +40,7 @@ def split_label(X: Any, y: Any) -> tuple[Any, Any]:
 def _check_label_column(y: Any, names: Iterable[Any]) -> Any:
     if y not in names:
         hint = did_you_mean(y, names, "pass one of these, or labels")
-        raise InputError(f"y is {y!r}, but X has no such column; it has {quote_names(names)}; {hint}")
+        raise InputError(f"y is {y!r}, but X has no such column; its columns are {quote_names(names)}; {hint}")
     return y
 
 
@@ -110,7 +110,7 @@ def _check_column(name: Any, names: tuple[Any, ...]) -> Any:
     if name not in names:
         hint = did_you_mean(name, names, "pass one of these")
         raise ParameterError(
-            f"columns has the key {name!r}, but X has no such column; it has {quote_names(names)}; {hint}"
+            f"columns has the key {name!r}, but X has no such column; its columns are {quote_names(names)}; {hint}"
         )
     return name
 

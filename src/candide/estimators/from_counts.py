@@ -47,7 +47,7 @@ def ready_model(
     index, order = _sorted_classes(classes, len(statistics.rows))
     prior_name = kind._spec_type.class_prior_name
     if prior_name in settings:
-        raise ParameterError(f"{prior_name} is not supported here; pass the prior of the classes as class_prior")
+        raise ParameterError(f"{prior_name} cannot be passed with a table; pass the class prior as class_prior")
     settings = {name: _setting_in_order(value, order) for name, value in settings.items()}
     estimator = kind(**settings, **{prior_name: _prior_in_order(class_prior, index, order)})
     spec = estimator._spec()

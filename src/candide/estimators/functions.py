@@ -243,7 +243,7 @@ def _named(models: Any) -> dict[str, BaseNB]:
     for name, model in found.items():
         if not isinstance(name, str) or not isinstance(model, BaseNB):
             raise ParameterError(
-                f"models contains {name!r}: {model!r}; expected strings as names and estimators of candide as values"
+                f"models contains {name!r}: {model!r}; expected strings as names and candide estimators as values"
             )
     return found
 

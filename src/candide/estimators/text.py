@@ -196,7 +196,7 @@ class TextNB(BaseNB):
         """The tokens that are scored, with their positions in the table of counts."""
         coding = token_counts(self._fitted().classifier).coding
         if isinstance(coding, Buckets):
-            raise AttributeError("vocabulary_ is not available for hashed tokens")
+            raise AttributeError("vocabulary_ is not available for hashed tokens; train with buckets=None")
         return {token: place for place, token in enumerate(coding.tokens())}
 
     @property

@@ -199,7 +199,9 @@ class Explanation:
     def pair(self, of: Any = None, against: Any = None) -> tuple[int, int]:
         """Return the positions of two classes."""
         if len(self.classes) < 2:
-            raise ParameterError("contributions compare two classes, but this model has only one")
+            raise ParameterError(
+                "contributions compare two classes, but this model has only one; add another with partial_fit"
+            )
         first, second = (None if label is None else class_place(self.classes, label) for label in (of, against))
         if first is None:
             first = next(k for k in self._order if k != second)

@@ -132,7 +132,7 @@ def _cost(cost: Any, pair: tuple[Any, Any]) -> float:
     try:
         return float(cost)
     except (TypeError, ValueError):
-        raise ParameterError(f"costs of {pair!r} is {cost!r}; expected a number") from None
+        raise ParameterError(f"the cost of {pair!r} is {cost!r}; expected a number") from None
 
 
 def conformal_threshold(

@@ -94,7 +94,7 @@ class LabelFilter:
     def warn(self) -> None:
         """Give one warning about all rows that were left out."""
         if self.n_unlabeled:
-            warn(f"skipped {self.n_unlabeled} rows without a label")
+            warn(f"skipped {self.n_unlabeled} row{'' if self.n_unlabeled == 1 else 's'} without a label")
             self.n_unlabeled = 0
 
 

@@ -70,7 +70,7 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
         return
     hint = did_you_mean(name, names, "pass one of these")
     raise InputError(
-        f"{role} refers to {name!r}, but the source has no such column; it has {quote_names(names)}; {hint}"
+        f"{role} refers to {name!r}, but the source has no such column; its columns are {quote_names(names)}; {hint}"
     )
 
 
@@ -267,4 +267,4 @@ def no_column(name: str | None, role: str, trained: str | None, names: list[str]
     advice = f"choose the {role} column with {role}= (--{role} on the command line)"
     meant = None if name is None else similar_name(name, names)
     hint = "" if meant is None else f"did you mean {meant!r}? "
-    return InputError(f"the source has {found}{why}; it has {quote_names(names)}; {hint}{advice}")
+    return InputError(f"the source has {found}{why}; its columns are {quote_names(names)}; {hint}{advice}")

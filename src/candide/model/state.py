@@ -86,7 +86,7 @@ class State:
             unknown_value = other.classes.labels[unknown].tolist()[0]
             raise ForgetError(
                 f"these rows were not in the training data: class {unknown_value!r} is unknown to the model; the "
-                "model is unchanged"
+                "model is unchanged; pass only rows that the model was trained on"
             )
         gone = self.in_same_groups(other)
         left = self.statistics.forget(gone.statistics)

@@ -125,7 +125,7 @@ class Monitor:
 
     def unlabeled(self, n_rows: int) -> None:
         """Tell that rows without a label were skipped."""
-        warn(f"skipped {n_rows} rows without a label")
+        warn(f"skipped {n_rows} row{'' if n_rows == 1 else 's'} without a label")
 
 
 class Checkpoint(NamedTuple):

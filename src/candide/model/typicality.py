@@ -31,7 +31,9 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
     """
     seen, judge = seen_rows(model.bound_spec, model.state, "typicality"), _judge(model)
     if not len(seen.case_weight):
-        raise ParameterError("typicality needs training rows, but all of them have been removed by forget")
+        raise ParameterError(
+            "typicality needs training rows, but forget has removed all of them; add rows with partial_fit"
+        )
     amount, queried = _amounts(judge, seen.batch.data, data)
     density = _left_out_density(judge, seen.batch, kernels)
     # Rows lie in the order of their classes: neighbors of one amount must not be of one class alone.

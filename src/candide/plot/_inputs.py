@@ -24,7 +24,7 @@ from . import style
 
 
 def check_fitted(model: Any, picture: str, kind: type[BaseNB] = BaseNB) -> Any:
-    """Check that a model is a fitted estimator of candide, of this kind, and return it."""
+    """Check that a model is a fitted candide estimator of this kind, and return it."""
     if not isinstance(model, kind):
         raise ParameterError(f"{picture} requires a fitted {_kind_name(kind)}, got a {type(model).__name__}")
     model._fitted()
@@ -32,7 +32,7 @@ def check_fitted(model: Any, picture: str, kind: type[BaseNB] = BaseNB) -> Any:
 
 
 def _kind_name(kind: type[BaseNB]) -> str:
-    return "model of candide" if kind is BaseNB else kind.__name__
+    return "candide model" if kind is BaseNB else kind.__name__
 
 
 def class_position(model: BaseNB, label: Any) -> int:
@@ -124,7 +124,7 @@ def column_position(model: BaseNB, column: Any) -> int:
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < len(names):
         return int(column)
     hint = did_you_mean(column, names, "pass one of these")
-    raise ParameterError(f"{column!r} is not a column of this model; it has {quote_names(names)}; {hint}")
+    raise ParameterError(f"{column!r} is not a column of this model; its columns are {quote_names(names)}; {hint}")
 
 
 def informative_columns(model: BaseNB, positions: Sequence[int], n: int) -> list[int]:
@@ -145,7 +145,7 @@ def column_scale(model: BaseNB, place: int) -> Scale | None:
     """Return the values of a column to show; None for texts and for columns without values."""
     name = str(model._fitted().column_names()[place])
     if isinstance(model, TextNB):
-        raise ParameterError("a TextNB has tokens instead of columns; use word_shift or token_scatter")
+        raise ParameterError("this plot shows a column, but a TextNB has tokens; use word_shift or token_scatter")
     if isinstance(model, NaiveBayes):
         return _table_scale(model._fitted().classifier.state.statistics, place, name)
     if isinstance(model, CategoricalNB):

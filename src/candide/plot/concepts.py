@@ -274,7 +274,8 @@ def smoothing(counts: Any, alphas: Any = None, *, alpha: float | None = None, ax
     at = np.logspace(-2, 3, 121) if alphas is None else np.sort(np.asarray(alphas, dtype=np.float64))
     if not (len(at) and at[0] > 0):
         raise ParameterError(
-            "alphas contains a value that is not positive; the axis is logarithmic; expected positive numbers"
+            "alphas is empty or contains a number that is not positive; expected positive numbers, because the axis is "
+            "logarithmic"
         )
     shown = _first_of_each(count)
     share = np.array([Dirichlet(a).posterior(count).mean()[shown] for a in at])  # (alphas, curves)

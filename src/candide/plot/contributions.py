@@ -81,7 +81,7 @@ def _explain(model: Any, row: Any) -> Explanation:
         )
     model = check_fitted(model, "waterfall")
     if row is None:
-        raise ParameterError("waterfall needs a row to explain; pass waterfall(model, row)")
+        raise ParameterError("waterfall requires a row to explain; call waterfall(model, row)")
     # A Series has named cells; of a model that was fitted without names, their order counts.
     if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1:
         row = row.to_dict() if model._fitted().schema.feature_names is not None else list(row)

@@ -242,8 +242,8 @@ def contrast_tokens(model: TextNB, of: Any, against: Any) -> TokenContrast:
     first, second = class_pair(model, of, against)
     if model.family == "complement":
         raise NotADensity(
-            "family='complement' has token weights instead of token probabilities; use a TextNB('multinomial') of the "
-            "same texts"
+            "family='complement' has token weights instead of token probabilities; train a "
+            "TextNB('multinomial') on the same texts"
         )
     parameters, labels = model._fitted().classifier.likelihood.parameters(), model.classes_
     probability = parameters["probability"].reshape(len(labels), -1)

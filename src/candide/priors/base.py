@@ -184,7 +184,7 @@ def check_proper(prior: Any) -> None:
     """Only what integrates to 1 can be drawn from, and gives data a probability."""
     if not prior.is_proper:
         raise ParameterError(
-            f"{prior!r} does not integrate to 1, so it has no samples, no predictions and no marginal likelihood; "
+            f"{prior!r} does not integrate to 1, so it has no samples, predictions or marginal likelihood; "
             "choose positive parameters, or update it with data first"
         )
 

@@ -147,8 +147,8 @@ def _refuse_lacking(frame: Any, names: list[str], error: KeyError) -> None:
         lacking = [name for name in names if name not in columns]
         if lacking:
             raise InputError(
-                f"partition {number} has no column {quote_names(lacking)}; it has {quote_names(columns)}, but all "
-                "partitions must have the same columns; write the partitions again with the same columns"
+                f"partition {number} has no column {quote_names(lacking)}; its columns are {quote_names(columns)}, but "
+                "all partitions must have the same columns; write the partitions again with the same columns"
             ) from error
 
 

@@ -69,7 +69,7 @@ def check_query(connection: Any, sql: str) -> None:
     # What PIVOT becomes is called MULTI.
     if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI):
         found = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
-        raise SourceError(f"the query {sql!r:.200} contains {found}; expected one SELECT; pass a single query")
+        raise SourceError(f"the query {sql!r:.200} contains {found}; expected a single SELECT statement")
 
 
 def first_line(error: Exception) -> str:

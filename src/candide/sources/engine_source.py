@@ -68,7 +68,7 @@ def check_name(name: Any, what: str, names: Iterable[Any]) -> None:
     """Raise an error for the name of a column that is not there."""
     if name not in names:
         hint = did_you_mean(name, names, "pass one of these")
-        raise InputError(f"{what} is {name!r}, but X has no such column; it has {quote_names(names)}; {hint}")
+        raise InputError(f"{what} is {name!r}, but X has no such column; its columns are {quote_names(names)}; {hint}")
 
 
 _COLUMN_NAMES = {"predict_proba": "p({})", "predict_log_proba": "log p({})"}

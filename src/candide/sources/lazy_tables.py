@@ -84,7 +84,7 @@ class LazyReader(Reader):
     def _read(self, scan: _Scan, names: list[str]) -> _Batches:
         """Yield batches from the beginning, in the types that are read."""
         if self._is_stream and self._was_read:
-            raise SourceError(f"{self.name} is a stream that was read before; pass a new one")
+            raise SourceError(f"{self.name} is a stream that has already been read; pass a new one")
         self._was_read = True
         schema = pa.schema([self.schema.field(name) for name in names])
         n_rows = 0
@@ -144,8 +144,8 @@ def _reader(X: Any) -> LazyReader:
 def _polars_reader(X: Any, name: str) -> LazyReader:
     if not hasattr(X, "collect_batches"):
         raise InputError(
-            "X is a LazyFrame, whose rows this version of polars does not return in batches; install a later version, "
-            "or pass X.collect()"
+            "X is a LazyFrame, which this version of polars cannot return in batches; upgrade polars, or pass "
+            "X.collect()"
         )
     return LazyReader(name, X.clear().collect().to_arrow().schema, partial(_frame_batches, X))
 

@@ -108,7 +108,7 @@ def open_source(
     if isinstance(X, Source):
         if y is not None or sample_weight is not None or groups is not None:
             raise InputError(
-                "labels, weights or groups are passed together with a source from candide.read, which defines its own; "
+                "labels, weights and groups cannot be passed with a source from candide.read, which defines its own; "
                 "omit them, and pass the column names to candide.read(…, label=…, weight=…)"
             )
         return X
@@ -124,7 +124,7 @@ def open_source(
     if chunks and y is None and are_chunks(X):
         if sample_weight is not None or groups is not None:
             raise InputError(
-                "sample_weight or groups are given together with chunks; yield (X, y, sample_weight) or (X, y, "
+                "sample_weight and groups cannot be passed with chunks; yield (X, y, sample_weight) or (X, y, "
                 "sample_weight, groups) instead"
             )
         return ChunkSource(X)

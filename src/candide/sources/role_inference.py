@@ -61,7 +61,7 @@ def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = Fals
     columns = requested.columns or tuple(name for name in names if name != label)
     if not columns:
         raise InputError(
-            f"{label!r} is the only column; a model needs at least one more; pass a table with other columns"
+            f"{label!r} is the only column; a model needs at least one other column; pass a table with more columns"
         )
     only_text = requested.columns is None and len(columns) == 1 and _is_text(rows, columns[0])
     return Roles(label, columns[0] if only_text else None, columns, requested.weight)

@@ -114,7 +114,8 @@ def _sql_frame(X: Any) -> Any:
             warnings.simplefilter("ignore")  # that the index is lost, which is no column of the model
             return X.to_spark()
     raise InputError(
-        f"X is a Spark {type(X).__name__}; expected a data frame; convert an RDD with toDF(), a series with to_frame()"
+        f"X is a Spark {type(X).__name__}; expected a data frame; convert an RDD with toDF(), or a series with "
+        "to_frame()"
     )
 
 
@@ -328,7 +329,7 @@ def as_matrix(X: Any) -> Any:
     name, kind = X.column_names[0], X.schema.types[0]
     if pa.types.is_struct(kind) and "values" in [field.name for field in kind]:
         raise InputError(
-            f"column {name!r} contains vectors of Spark ML; convert them to arrays with "
+            f"column {name!r} contains Spark ML vectors; convert them to arrays with "
             f"pyspark.ml.functions.vector_to_array({name!r})"
         )
     return _stacked(X.column(0).combine_chunks(), name) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else X

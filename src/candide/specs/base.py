@@ -87,7 +87,9 @@ class Spec(ABC):
         for name in changes:
             if name not in known:
                 hint = did_you_mean(name, known, "pass one of these")
-                raise ParameterError(f"{self.name} has no parameter {name!r}; it has {', '.join(known)}; {hint}")
+                raise ParameterError(
+                    f"{self.name} has no parameter {name!r}; its parameters are {', '.join(known)}; {hint}"
+                )
         return replace(self, **changes)
 
     def __repr__(self) -> str:

@@ -138,7 +138,7 @@ def _check_shares(given: Floats, classes: Index) -> None:
         raise ParameterError(f"Priors must be non-negative: got {given.tolist()}; pass probabilities")
     if not np.isclose(given.sum(), 1.0):
         raise ParameterError(
-            f"The sum of the priors should be 1.: got {given.tolist()}, which sum to {given.sum():g}; divide them by "
+            f"The sum of the priors should be 1. Got {given.tolist()}, which sum to {given.sum():g}; divide them by "
             "their sum"
         )
 

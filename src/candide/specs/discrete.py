@@ -61,7 +61,8 @@ class DiscreteSpec(Spec):
         given = [name for name in self.prior_parameters if getattr(self, name) is not None]
         if estimate == "mle" and given:
             raise ParameterError(
-                f"{given[0]} is given with estimate='mle', but maximum likelihood has no prior; omit one of them"
+                f"{given[0]} cannot be combined with estimate='mle', because maximum likelihood has no prior; omit one "
+                "of them"
             )
         if self.parameter_prior is None:
             prior = make(self._checked_alpha(schema))
@@ -113,13 +114,13 @@ class DiscreteSpec(Spec):
             raise ParameterError(f"alpha is {self.alpha!r}; expected a non-negative number, or an array") from None
         if alpha.ndim and (alpha.ndim > 2 or alpha.shape[-1] != schema.n_features):
             raise ParameterError(
-                "When alpha is an array, it should contains `n_features` values, or one row of them per class. Got "
-                f"shape {alpha.shape} for {schema.n_features} features."
+                f"alpha has shape {alpha.shape} for {schema.n_features} features; expected a number, one value per "
+                "feature, or one row of such values per class"
             )
         if not ((alpha >= 0) & (alpha < np.inf)).all():
             raise ParameterError(
-                f"All values in alpha must be greater than 0. Got {self.alpha!r}; expected finite, non-negative "
-                "numbers; 0 means no smoothing, 1 is Laplace smoothing"
+                f"alpha is {self.alpha!r}; expected finite, non-negative numbers; 0 means no smoothing, and 1 means "
+                "Laplace smoothing"
             )
         return alpha if alpha.ndim else float(alpha)
 

@@ -40,8 +40,8 @@ class GaussianSpec(Spec):
         if estimate == "mle":
             if prior is not None:
                 raise ParameterError(
-                    "parameter_prior is given with estimate='mle', but maximum likelihood has no prior; omit one of "
-                    "them"
+                    "parameter_prior cannot be combined with estimate='mle', because maximum likelihood has no prior; "
+                    "omit one of them"
                 )
             default = 0.0 if self.estimate == "mle" else VAR_SMOOTHING
             floor = default if self.var_smoothing is None else number(self.var_smoothing, "var_smoothing")
@@ -50,7 +50,7 @@ class GaussianSpec(Spec):
             name = "ddof" if self.var_smoothing is None else "var_smoothing"
             other = "a parameter_prior" if self.estimate is None else f"estimate={estimate!r}"
             raise ParameterError(
-                f"{name} is given with {other}, which already keeps variances positive; omit one of them"
+                f"{name} cannot be combined with {other}, which already keeps variances positive; omit one of them"
             )
         return Gaussian(None if prior is None else self._prior(schema, shared), estimate, 0.0, 0.0, shared)
 

@@ -95,7 +95,8 @@ def _in_order(given: Mapping[Any, Any], n_features: int, names: Sequence[Any] | 
     found: dict[int, Any] = {}
     for key, prior in given.items():
         if key not in places or places[key] in found:
-            raise _wrong_column(f"duplicate column {key!r}" if key in places else f"unknown column {key!r}", printed)
+            what = f"two priors for column {key!r}" if key in places else f"a prior for the unknown column {key!r}"
+            raise _wrong_column(what, printed)
         found[places[key]] = prior
     for j in range(n_features):
         if j not in found:
@@ -104,7 +105,7 @@ def _in_order(given: Mapping[Any, Any], n_features: int, names: Sequence[Any] | 
 
 
 def _wrong_column(what: str, printed: list[Any]) -> ParameterError:
-    return ParameterError(f"parameter_prior by column: {what}; pass one prior for each of {printed[:10]}")
+    return ParameterError(f"parameter_prior has {what}; pass one prior for each of {printed[:10]}")
 
 
 def _check_shape(prior: Any, n_features: int) -> None:

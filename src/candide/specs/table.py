@@ -114,7 +114,8 @@ class TableSpec(Spec):
         if len(unknown) > 1 or any(similar_name(name, given) is not None for name in unknown):
             hint = did_you_mean(unknown[0], given, "pass columns of X or the label column")
             raise ParameterError(
-                f"schema declares {unknown[0]!r}, but X has no such column; it has {quote_names(given)}; {hint}"
+                f"schema declares {unknown[0]!r}, but X has no such column; its columns are {quote_names(given)}; "
+                f"{hint}"
             )
         here = {name: kind for name, kind in declared.items() if name in given}
         return TableSchema.of_table(X, self.columns, declared_types(X) | here)

@@ -151,7 +151,7 @@ class TableSchema(Schema):
                    ((self.column_specs, self.blocks), (column_specs, blocks))]  # fmt: skip
         if counted[0] != counted[1]:
             raise ParameterError(
-                f"columns is now {columns!r}, which changes the columns that are categories, texts or jointly modeled; "
+                f"columns is now {columns!r}, which changes which columns are categories, texts or jointly modeled; "
                 "restore the old value, or fit again"
             )
         return replace(self, column_specs=column_specs)

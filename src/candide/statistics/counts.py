@@ -72,7 +72,7 @@ class Counts(Exact):
         if after.total[rows <= 0].sum() > 0:
             raise ForgetError(
                 "these rows were not in the training data: a class would have counts but no rows; the model is "
-                "unchanged"
+                "unchanged; pass only rows that the model was trained on"
             )
         if after.missing is not None:
             refuse_above(after.missing, rows, self.rows, "the number of observed cells")

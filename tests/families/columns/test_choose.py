@@ -103,7 +103,7 @@ def test_an_empty_column() -> None:
     ("family", "options", "message"),
     [
         ("gamma", {}, "column 'age': 'gamma' is not a family; expected one of gaussian, student"),
-        ("bins", {"bins": 3}, "'bins' has no option 'bins'; it has method, n_bins, strength"),
+        ("bins", {"bins": 3}, "'bins' has no option 'bins'; its options are method, n_bins, strength"),
         ("bins", {"method": "chi2"}, "method of 'bins' is 'chi2'; expected one of 'frequency', 'proportional'"),
         ("bins", {"n_bins": 1}, "n_bins of 'bins' is 1; expected an integer of at least 2"),
         ("bins", {"n_bins": 5.5}, "n_bins of 'bins' is 5.5; expected an integer"),
@@ -124,7 +124,7 @@ def test_an_empty_column() -> None:
             {"var_smoothing": -1e-9},
             "var_smoothing of 'gaussian' is -1e-09; expected a non-negative number",
         ),
-        ("student", {"width": 1}, "'student' has no option 'width'; it has none"),
+        ("student", {"width": 1}, "'student' has no option 'width'; it has no options"),
         ("lognormal", {}, "column 'age' has a minimum of -1, but 'lognormal' needs positive numbers"),
         ("poisson", {}, "column 'age' has a minimum of -1, but 'poisson' needs non-negative integers"),
         ("bernoulli", {}, "column 'age' contains 4 distinct values, but 'bernoulli' allows only two"),

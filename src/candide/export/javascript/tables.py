@@ -100,14 +100,14 @@ def _refuse_texts_and_dates(likelihood: TableLikelihood, names: Sequence[str], e
     if likelihood.texts:
         texts = [names[j] for j in likelihood.texts]
         raise ParameterError(
-            f"the columns {texts} hold texts, which are not supported in JavaScript tables; fit without them, "
+            f"the columns {texts} contain texts, which are not supported in JavaScript tables; fit without them, "
             f"columns={{{texts[0]!r}: 'ignore'}}, or train TextNB on the texts alone"
         )
     dates = [name for name, cell in examples.items() if isinstance(cell, (date, time, timedelta))]
     if dates:
         raise ParameterError(
-            f"the columns {dates} hold dates or times, which are not supported in JavaScript; convert them to numbers "
-            f"before fitting, or fit without them, columns={{{dates[0]!r}: 'ignore'}}"
+            f"the columns {dates} contain dates or times, which are not supported in JavaScript; convert them to "
+            f"numbers before fitting, or fit without them, columns={{{dates[0]!r}: 'ignore'}}"
         )
 
 

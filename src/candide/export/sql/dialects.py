@@ -168,8 +168,8 @@ class SQLite(Dialect):
 
     def seconds(self, cell: str) -> str:
         raise ParameterError(
-            "SQLite has no type for durations and times of day, but a column of this model contains them; train it on "
-            "seconds as numbers, or choose another dialect"
+            "SQLite has no type for durations and times of day, but a column of this model contains them; convert the "
+            "column to seconds before training, or choose another dialect"
         )
 
     def record(self, table: str) -> str:

@@ -406,8 +406,8 @@ def check_options(of: str, family: str, given: Mapping[Any, Any], allowed: Mappi
     allowed = OPTIONS.get(family, {}) if allowed is None else allowed
     for option, value in given.items():
         if option not in allowed:
-            has = ", ".join(allowed) or "none"
-            raise ParameterError(f"{of}: {family!r} has no option {option!r}; it has {has}")
+            has = f"its options are {', '.join(allowed)}" if allowed else "it has no options"
+            raise ParameterError(f"{of}: {family!r} has no option {option!r}; {has}")
         if not allowed[option].allows(value):
             raise ParameterError(f"{of}: {option} of {family!r} is {value!r}; expected {allowed[option].words}")
     method = given.get("method", "frequency")

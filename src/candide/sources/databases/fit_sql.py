@@ -181,7 +181,7 @@ def fit_sql(
     [True, False]
     """
     if not hasattr(type(estimator), "_spec_type"):
-        raise ParameterError(f"estimator is {estimator!r:.60}; expected an estimator of candide, such as NaiveBayes()")
+        raise ParameterError(f"estimator is {estimator!r:.60}; expected a candide estimator, such as NaiveBayes()")
     if isinstance(columns, str):
         raise ParameterError(f"columns is the string {columns!r}; expected a list of names: columns=[{columns!r}]")
     requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
@@ -210,6 +210,6 @@ def _roles(requested: RequestedRoles, names: list[str]) -> Roles:
     columns = requested.columns or ((requested.text,) if requested.text else others)
     if not columns:
         raise InputError(
-            f"{requested.label!r} is the only column; a model needs at least one more; select other columns as well"
+            f"{requested.label!r} is the only column; a model needs at least one other column; select more columns"
         )
     return Roles(str(requested.label), requested.text, columns, requested.weight)
