@@ -57,14 +57,14 @@ def test_cells_that_hold_several_things(cell: Any) -> None:
     column[:] = ["x", None, "y"]
     column[1] = cell
     words = f"column 'tags' contains a {type(cell).__name__} at row 1"
-    refused({"tags": column}, words, "split the values into one column each")
+    refused({"tags": column}, words, "split the values into several columns")
     refused(pd.DataFrame({"tags": column}), words)
     refused({"tags": column}, words, kinds={"tags": "category"})
 
 
 def test_columns_of_lists_and_records() -> None:
     for X in (pl.DataFrame({"tags": [["a"], ["b", "c"]]}), pa.table({"tags": [["a"], ["b", "c"]]})):
-        refused(X, "column 'tags' contains lists or records (List", "split the values into one column each")
+        refused(X, "column 'tags' contains lists or records (List", "split the values into several columns")
     refused(pl.DataFrame({"at": [{"x": 1}]}), "column 'at' contains lists or records (Struct")
 
 

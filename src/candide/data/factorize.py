@@ -67,7 +67,7 @@ def unhashable_error(items: Iterable[Any], name: Any) -> InputError:
         except TypeError:
             found = f"column {name!r} contains a {type(item).__name__} at row {row} ({item!r})"
             return InputError(
-                f"{found}; a cell must be a number, string, boolean or date; split the values into one column each"
+                f"{found}; a cell must be a number, string, boolean or date; split the values into several columns"
             )
     return InputError(f"column {name!r} contains unhashable values; use numbers, strings, booleans or dates")
 
@@ -185,7 +185,7 @@ def series_cells(series: Any) -> Array | Factorized:
     if dtype.is_nested():
         raise InputError(
             f"column {name!r} contains lists or records ({dtype}); a cell must be a number, string, boolean or date; "
-            "split the values into one column each"
+            "split the values into several columns"
         )
     if dtype.is_numeric() or dtype == nw.Boolean:
         return _series_numbers(series, nw.Float32 if dtype == nw.Boolean else nw.Float64)

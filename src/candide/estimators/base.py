@@ -119,7 +119,7 @@ class BaseNB(ModelEstimator):
         """Leave-one-out accuracy, log-loss and calibration, estimated without a test set.
 
         Each training row is scored with a model trained without it. Choices, stacking weights and calibration are
-        cross-fitted in five folds. ``loo_.optimistic`` has the metrics without cross-fitting.
+        cross-fitted in five folds. ``loo_.optimistic`` contains the metrics without cross-fitting.
         """
         return self._fitted().loo
 
@@ -397,7 +397,7 @@ class BaseNB(ModelEstimator):
         Parameters
         ----------
         dialect : str, default "duckdb"
-            "duckdb", "postgres" or "sqlite"; or another dialect of sqlglot, such as "spark", "bigquery" or "snowflake",
+            "duckdb", "postgres" or "sqlite"; or another sqlglot dialect, such as "spark", "bigquery" or "snowflake",
             which needs that package (``pip install 'candide[sql]'``).
         table : str, default "rows"
             The rows to score: the name of a table or view, ``"schema.name"``, or a query in parentheses. Names are

@@ -18,7 +18,7 @@ from .from_counts import given_model, read_probabilities, ready_model, sums
 class ComplementNB(BaseNB):
     """Complement naive Bayes, for word counts with imbalanced classes.
 
-    A drop-in replacement for ``sklearn.naive_bayes.ComplementNB``. A class is scored by how badly the other classes
+    A drop-in replacement for ``sklearn.naive_bayes.ComplementNB``. A class is scored by how poorly the other classes
     explain the row. Scores are not log probabilities of the data, so there is no ``sample`` and no density in
     ``candide.diagnostics``; ``predict_proba`` is the softmax of the scores, and ``calibrate`` turns them into
     probabilities. As in scikit-learn, the class prior has no effect unless there is a single class; ``class_weight``

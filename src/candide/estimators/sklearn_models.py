@@ -22,7 +22,7 @@ from .multinomial import MultinomialNB
 
 
 def from_sklearn(fitted: Any) -> Any:
-    """Convert a fitted naive Bayes estimator of scikit-learn to candide, with its counts and settings.
+    """Convert a fitted scikit-learn naive Bayes estimator to candide, with its counts and settings.
 
     Predictions are the same, and ``partial_fit``, ``merge`` and ``forget`` continue from the counts.
 

@@ -16,7 +16,7 @@ class NaiveBayes(BaseNB):
     """Classifier for tables of numbers, categories, counts, dates and text, with missing values.
 
     Pass a data frame and the name of the label column to ``fit``, then call ``predict_proba``; nothing needs to be
-    scaled, encoded or imputed. ``loo_`` has the leave-one-out accuracy, ``explain`` shows the contributions to a
+    scaled, encoded or imputed. ``loo_`` contains the leave-one-out accuracy, ``explain`` shows the contributions to a
     prediction, and ``summary`` lists the importance of the columns.
 
     The model starts from naive Bayes: per class it counts how often each value of a column occurs, and adds up the log
@@ -130,7 +130,7 @@ class NaiveBayes(BaseNB):
         X : data frame, dict of columns, array, lists of rows or sparse matrix; or an iterator of chunks
             None, NaN and nulls are missing values. Without ``y``, an iterator that yields ``(X, y)``,
             ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``, for data larger than memory.
-        y : array of shape (n_rows,), or the name of the column of ``X`` that holds the labels
+        y : array of shape (n_rows,), or the name of the column of ``X`` that contains the labels
             Class labels. ``partial_fit``, ``forget``, ``score``, ``leave_one_out`` and ``cross_val_log_proba`` accept a
             name too.
         sample_weight : array of shape (n_rows,), optional

@@ -24,7 +24,7 @@ class TextNB(BaseNB):
 
     Pass a list of strings and their labels to ``fit``, then call ``predict_proba``; no vectorizer is needed.
     ``top_features`` lists the most informative words of each class, ``explain`` shows the contributions to a
-    prediction, and ``loo_`` has the estimated accuracy.
+    prediction, and ``loo_`` contains the estimated accuracy.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class TextNB(BaseNB):
     unlabeled : {"drop", "error", "em", "sfe"}, default "drop"
         What to do with texts whose label is None or NaN: drop them with a warning that counts them; raise an error; or
         learn from them, if cross-validation on the labeled texts shows that it helps: by one step of EM, or by
-        semi-supervised frequency estimates (SFE). ``unlabeled_`` has the result.
+        semi-supervised frequency estimates (SFE). ``unlabeled_`` contains the result.
     fit_prior, class_prior, class_weight, calibrate, compute_loo, subsample, n_threads
         As in ``MultinomialNB``.
 
@@ -151,7 +151,7 @@ class TextNB(BaseNB):
     def summary(self) -> Table:
         """Return the number of tokens of each feature set and, with "auto", the weights of its bins.
 
-        Bin 0 holds the tokens that are no more informative than chance, the last bin the most significant ones.
+        Bin 0 contains the tokens that are no more informative than chance, the last bin the most significant ones.
         """
         return text_summary(self._fitted().classifier)
 
@@ -215,7 +215,7 @@ class TextNB(BaseNB):
     def prune(self, *, max_tokens: int | None = None, max_bytes: int | None = None) -> Self:
         """Drop the rarest tokens, over all feature sets, until the limits are met. Changes this model.
 
-        Unlike ``min_df`` and ``max_features``, this removes counts; ``pruned_`` has their number. Later updates are no
+        Unlike ``min_df`` and ``max_features``, this removes counts; ``pruned_`` contains their number. Later updates are no
         longer exact: the count of a removed token starts again at 0, and ``forget`` ignores removed counts. Weights of
         feature sets and bins stay the same until ``refit``.
 

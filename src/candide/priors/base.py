@@ -176,7 +176,7 @@ def observations(values: Any) -> Floats:
     except (TypeError, ValueError) as error:
         raise ParameterError(f"values are not numeric ({error}); expected numbers, or NaN for missing values") from None
     if np.isinf(array).any():
-        raise ParameterError("values contain infinity; drop it, or replace it with NaN (missing)")
+        raise ParameterError("values contain infinity; drop infinite values, or replace them with NaN (missing)")
     return array[~np.isnan(array)]
 
 
