@@ -56,7 +56,7 @@ def test_two_columns_of_one_name() -> None:
 
 
 def test_cells_that_hold_several_things() -> None:
-    refused(lambda: fit(X.assign(tags=[{"a": 1}] * N)), "column 'tags' contains a dict at row 0", "into several columns")
+    refused(lambda: fit(X.assign(tags=[{"a": 1}] * N)), "column 'tags' contains a dict at row 0", "several columns")
     refused(lambda: fit().predict(X.assign(word=[["a"]] * N)), "column 'word' contains a list at row 0")
 
 

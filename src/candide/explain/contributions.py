@@ -25,7 +25,7 @@ from .terms import Certainty, Term, code_names, shown_values, tokens_of
 
 
 def explained(model: Classifier, data: Any, names: Array, kernels: Kernels) -> Iterator[Explanation]:
-    """Row by row. ``names`` are those of the columns."""
+    """Yield the explanation of each row; ``names`` are the column names."""
     answers = model.posterior(data, kernels, logarithm=True)
     some_absent = isinstance(data, Columns) and data.absent() is not None
     for i, log_probability in enumerate(answers):
@@ -66,7 +66,7 @@ def _terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Itera
 
 
 def _corrected(model: Classifier, row: Any, kernels: Kernels) -> Iterator[Term]:
-    """What is done to the scores as a whole."""
+    """Yield the changes of the total scores: calibration and class prior."""
     if model.fitted is not None and model.fitted.calibration is not None:
         before = model.uncalibrated(row, kernels)
         yield Term("calibration", _difference(model.as_in_training(before, row), before)[0], value="calibration")
@@ -75,13 +75,13 @@ def _corrected(model: Classifier, row: Any, kernels: Kernels) -> Iterator[Term]:
 
 
 def _difference(after: Floats, before: Floats) -> Floats:
-    """0 where both are impossible."""
+    """Return the difference of scores; 0 where both are -inf."""
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(after - before, nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
 def cell_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
-    """Of one row, without its prior."""
+    """Yield the terms of one row without the prior."""
     likelihood = model.likelihood
     if isinstance(likelihood, TextLikelihood):
         yield from token_terms(likelihood, row, kernels)
@@ -103,7 +103,7 @@ def _of_columns(parts: Parts, row: Any, names: Array) -> Iterator[Term]:
 
 
 def token_terms(text: TextLikelihood, row: TextRows, kernels: Kernels, column: Any = None) -> Iterator[Term]:
-    """Of one text, by the likelihood of its tokens."""
+    """Yield the terms of one text from the likelihood of its tokens."""
     parts = text.parts(row, kernels)
     feature_set, coding = text.known.feature_set, text.known.coding
     tokens = code_names(tokens_of(feature_set.tokenizer, row, kernels), coding)
@@ -123,7 +123,7 @@ def _rest_of(row: Data | Columns) -> str:
 
 
 def view_terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Term]:
-    """Of one row, biases included."""
+    """Yield the terms of one row, including class biases."""
     assert model.fitted is not None
     views: Any = model.views_for(row)
     if isinstance(views, StackedTokenViews):

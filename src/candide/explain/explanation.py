@@ -288,7 +288,7 @@ _LEAST_SHOWN = 0.005
 
 
 class Bar(NamedTuple):
-    """A term as it is shown: its name, bits, and a length from -1 to 1."""
+    """A displayed term: its name, bits, and a length from -1 to 1."""
 
     name: str
     bits: float
@@ -296,7 +296,7 @@ class Bar(NamedTuple):
 
 
 def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = None) -> tuple[list[Bar], Bar | None]:
-    """The strongest terms, and all the others as one; of texts that are looked at in several ways, their words."""
+    """Return the largest terms and the sum of the others; words for texts with several feature sets."""
     table = found.contributions(of, against, by=found.default_by)
     pairs = list(zip(table["term"].tolist(), table["bits"].tolist(), strict=True))
     largest = max((abs(bits) for _, bits in pairs if abs(bits) < float("inf")), default=0.0) or 1.0
@@ -310,7 +310,7 @@ def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = N
 
 
 def heading(found: Explanation, of: Any = None, against: Any = None) -> str:
-    """The answer in words."""
+    """Return the prediction in words."""
     if len(found.classes) < 2:
         return f"{printable(found.answer)}: the model has no other class"
     first, second = (found.classes.tolist()[place] for place in found.pair(of, against))
@@ -353,7 +353,7 @@ def signed(bits: float) -> str:
 
 
 def as_rich(found: Explanation, most: int = _MOST, of: Any = None, against: Any = None) -> Any:
-    """A table for a terminal."""
+    """Return a table for a terminal."""
     from rich.table import Table
     from rich.text import Text
 
@@ -369,7 +369,7 @@ def as_rich(found: Explanation, most: int = _MOST, of: Any = None, against: Any 
 
 
 def colored(found: Explanation, column: Any = None, of: Any = None, against: Any = None) -> Any:
-    """A text for a terminal, its words colored by their contributions."""
+    """Return a text for a terminal, with words colored by their contributions."""
     from rich.text import Text
 
     text = Text(printable(found.texts[column], lines=True))
@@ -381,12 +381,12 @@ def colored(found: Explanation, column: Any = None, of: Any = None, against: Any
 
 
 def color_of(bits: float) -> str:
-    """Of a terminal."""
+    """Return the terminal color of a contribution."""
     return _FOR if bits > 0 else _AGAINST if bits < 0 else ""
 
 
 def as_html(found: Explanation) -> str:
-    """A table with bars, for a notebook; it reads without colors too."""
+    """Return a table with bars for a notebook, which is readable without colors too."""
     head = f"<p><b>{html.escape(heading(found))}</b></p>"
     if len(found.classes) < 2:
         return head

@@ -64,7 +64,7 @@ class Fractions:
 
     classes: Array
     factors: tuple[Factor, ...]
-    left_out: tuple[str, ...] = ()  # cells that say nothing
+    left_out: tuple[str, ...] = ()  # cells that do not contribute
 
     @cached_property
     def products(self) -> list[Fraction]:
@@ -102,7 +102,7 @@ class Fractions:
 
 
 def worked_out(model: Classifier, data: Any, names: Array, kernels: Kernels) -> Iterator[Fractions]:
-    """Row by row, where probabilities are shares of counts."""
+    """Yield the fractions of each row, for models whose probabilities are ratios of counts."""
     if model.bound_spec.corrects:
         raise ParameterError(
             "style='fractions' shows probabilities as ratios of counts, but this model is calibrated or stacked; pass "
@@ -125,7 +125,7 @@ def _prior(model: Classifier) -> Factor:
 
 
 def _factors(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Iterator[Factor | str]:
-    """Of the cells that say something; the names of the others."""
+    """Yield the factors of cells that contribute, and the names of the other cells."""
     likelihood = model.likelihood
     if isinstance(likelihood, CategoricalLikelihood):
         return _categories(likelihood, row, names, kernels)

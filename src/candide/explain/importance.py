@@ -1,4 +1,4 @@
-"""How much columns matter: to the answers of a table's model, whichever views use them, and by mutual information."""
+"""Importance of columns: their contributions to predictions, over all views, and their mutual information."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ..stacking.training_rows import TrainingRows
 from .contributions import explained
 from .terms import BITS
 
-# Rows that are asked: at least, at most, and what is done for all of them (see ``_some``). Those that contributions are
-# averaged over, and those that are left out once for each column.
+# Number of rows to use: minimum, maximum, and maximum number of cells (see ``_some``), for the mean contributions and
+# for the losses without each column.
 _EXPLAINED = 10, 100, 2_000
 _LEFT_OUT = 100, 500, 600_000
-# Columns that are left out, of many those that contribute most.
+# Maximum number of columns that are left out: those that contribute most.
 _MOST_COLUMNS = 40
 _TERMS = (
     "contribution: mean absolute contribution to the log-odds of the prediction against the runner-up, in bits.",
@@ -44,7 +44,7 @@ _UNKNOWN = (
 
 
 def summary_with_importance(model: Classifier, names: Array, kernels: Kernels) -> Table:
-    """``summary``, with what ``importance`` finds beside each row; NaN where that is not known."""
+    """Return ``summary`` with the columns of ``importance``; NaN where they are not available."""
     made = summary(model)
     found = importance(model, names, kernels)
     columns: dict[str, Array] = {}
@@ -58,12 +58,12 @@ def summary_with_importance(model: Classifier, names: Array, kernels: Kernels) -
 
 
 def importance(model: Classifier, names: Array, kernels: Kernels) -> Table | None:
-    """How much columns, blocks and views matter; None if the model keeps no training rows and did not know before.
+    """Return the importance of columns, blocks and views; None if it is not stored and no training rows are kept.
 
-    ``contribution`` is the mean absolute contribution to the log-odds of the answer against the runner-up, in bits, as
-    ``explain`` has it: of a column what all views say of its cell, of a view what it says of the row. ``loss_without``
-    is the rise of the leave-one-out log-loss when the column is not given. Both over some of the training rows, evenly
-    spaced, so that it takes about a second whatever the size of the table.
+    ``contribution`` is the mean absolute contribution to the log-odds of the prediction against the runner-up, in bits,
+    as in ``explain``: for a column, summed over all views; for a view, its score of the row. ``loss_without`` is the
+    increase of the leave-one-out log-loss when the column is missing. Both are computed on evenly spaced training rows,
+    so that the computation takes about a second for tables of any size.
     """
     if model.importance is None and model.state.sample is not None and len(model.classes) > 1:
         seen = seen_rows(model.bound_spec, model.state, "the importance of columns")
@@ -78,7 +78,7 @@ def importance(model: Classifier, names: Array, kernels: Kernels) -> Table | Non
 
 
 def _importance_columns(rows: list[Any], n_columns: int, found: Table | None) -> dict[str, Array]:
-    """By row of a summary: columns by place, others by name."""
+    """Return the importance for the rows of a summary: columns by position, others by name."""
     out = {"contribution": np.full(len(rows), np.nan), "loss_without": np.full(len(rows), np.nan)}
     if found is not None:
         out["contribution"][:n_columns] = found["contribution"][:n_columns]
@@ -89,7 +89,7 @@ def _importance_columns(rows: list[Any], n_columns: int, found: Table | None) ->
 
 
 def _some(seen: TrainingRows, width: int, rows: tuple[int, int, int]) -> TrainingRows:
-    """Some of the training rows, evenly spaced; fewer of them the more there is to do for each."""
+    """Return evenly spaced training rows, fewer of them if each takes longer."""
     fewest, most, cells = rows
     n_rows, n_some = len(seen.case_weight), max(fewest, min(most, cells // max(1, width)))
     if n_rows <= n_some:
@@ -99,7 +99,7 @@ def _some(seen: TrainingRows, width: int, rows: tuple[int, int, int]) -> Trainin
 
 
 def _contributions(model: Classifier, seen: TrainingRows, names: Array, kernels: Kernels) -> tuple[list[Any], Floats]:
-    """Of columns in their order, then of blocks and views by name."""
+    """Return names and mean contributions: columns in order, then blocks and views."""
     share = seen.case_weight / seen.case_weight.sum()
     place = {name: j for j, name in enumerate(names.tolist())}
     of_column = np.zeros(len(names))
@@ -120,7 +120,7 @@ def _contributions(model: Classifier, seen: TrainingRows, names: Array, kernels:
 
 
 def _losses(model: Classifier, seen: TrainingRows, columns: Array, kernels: Kernels) -> Floats:
-    """By how much the leave-one-out log-loss rises when each of some columns is not given."""
+    """Return the increase of the leave-one-out log-loss when each of some columns is missing."""
     data, whole = seen.batch.data, _loss(model, seen, kernels)
     out = np.zeros(len(columns))
     for i, j in enumerate(columns.tolist()):
@@ -153,7 +153,7 @@ _ROOTS = 12.0
 
 
 def information(model: Classifier, names: Array) -> Table:
-    """Bits of mutual information between the class and each column, under the model; the most informative first."""
+    """Return the mutual information of the class and each column under the model, in bits, largest first."""
     parameters = model.parameters(np.arange(len(names)))
     measure = _measure(parameters)
     order = np.argsort(parameters["column"].astype(np.int64), kind="stable")

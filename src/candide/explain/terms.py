@@ -31,7 +31,7 @@ from ..model.marginal_likelihood import prior_variance
 
 
 def date_columns(names: list[Any]) -> dict[int, dict[int, str]]:
-    """Places of dates, and for each the places of the parts made of it.
+    """Return the positions of date columns and, for each, those of its calendar parts.
 
     >>> date_columns(["age", "when", "when.month", "when.weekday"])
     {1: {2: 'month', 3: 'weekday'}}
@@ -45,7 +45,8 @@ def date_columns(names: list[Any]) -> dict[int, dict[int, str]]:
 
 
 def written(days: Any) -> Any:
-    """
+    """Return a date in ISO format, given its days since 1970.
+
     >>> written(19797.0), written(19797.75), written(None)
     ('2024-03-15', '2024-03-15T18:00', None)
     """
@@ -56,7 +57,7 @@ def written(days: Any) -> Any:
 
 
 def parts_of(days: float, parts: dict[int, str]) -> dict[int, Any]:
-    """What the parts of a date hold.
+    """Return the values of the calendar parts of a date.
 
     >>> parts_of(19797.0, {2: "month", 3: "weekday"})
     {2: 3, 3: 'Friday'}
@@ -70,19 +71,19 @@ def parts_of(days: float, parts: dict[int, str]) -> dict[int, Any]:
 
 
 def shown_values(row: Data | Columns, columns: Array, names: Array) -> list[Any]:
-    """One row's cells in some columns, dates as people write them."""
+    """Return the cells of one row in some columns, with dates in ISO format."""
     dates = date_columns(names.tolist()) if isinstance(row, Columns) else {}
     pairs = zip(columns.tolist(), _values(row, columns), strict=True)
     return [written(value) if j in dates else value for j, value in pairs]
 
 
 def values_of(row: Data | Columns) -> list[Any]:
-    """The cells of one row, as they were given; None where one is missing."""
+    """Return the cells of one row as they were passed, with None for missing cells."""
     return _values(row, np.arange(row.n_columns))
 
 
 def _values(row: Data | Columns, columns: Array) -> list[Any]:
-    """Of one row's cells in some columns."""
+    """Return the cells of one row in some columns."""
     if isinstance(row, Sparse):
         held = dict(zip(row.indices.tolist(), row.values.tolist(), strict=True))
         return [or_none(held.get(j, 0.0)) for j in columns.tolist()]
@@ -101,7 +102,7 @@ def _value(row: Data | Columns, j: int) -> Any:
 
 
 def or_none(cell: Any) -> Any:
-    """NaN is missing, and not even equal to itself."""
+    """Return None for NaN, which is not equal to itself, and other cells unchanged."""
     return cell if cell == cell else None
 
 
@@ -111,24 +112,24 @@ BITS = float(np.log(2.0))
 
 @dataclass(frozen=True)
 class Term:
-    """What one thing adds to the score of each class, in natural logarithms.
+    """A contribution to the score of each class, in natural logarithms.
 
-    ``kind`` is "prior" (what is believed of the classes before anything is seen, and the biases of stacking), "cell" (a
-    column's cell), "token" (of a text), "rest" (what no cell alone says: tokens that are not there, columns together),
-    "limit" (what a view says beyond anything it said in training, and is not believed) or "calibration".
+    ``kind`` is "prior" (the class prior, or the class biases of stacking), "cell" (the cell of a column), "token" (of a
+    text), "rest" (contributions that belong to no single cell: absent tokens, joint columns), "limit" (the part of a
+    view's score that is clipped to the range seen in training) or "calibration".
     """
 
     kind: Kind
     scores: Floats  # (classes,)
     column: Any = None  # the name of the column; None if it belongs to none
-    value: Any = None  # of the cell; or the token
-    view: str = ""  # by which view of the row, where there are several
-    count: float | None = None  # of a token, how often it occurs
+    value: Any = None  # the value of the cell, or the token
+    view: str = ""  # the view that the term belongs to, if there are several
+    count: float | None = None  # number of occurrences of a token
     limits: tuple[Floats, ...] = ()  # coefficients of diverging terms, (classes,) each: probabilities of 0
 
     @property
     def name(self) -> str:
-        """What people call it.
+        """Name of the term for display.
 
         >>> Term("cell", np.zeros(2), "pay", 1234567.0).name, Term("token", np.zeros(2), value="win", count=2.0).name
         ('pay = 1234567', 'win ×2')
@@ -142,11 +143,11 @@ class Term:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The same for terms about the same thing, seen in different ways. Tokens are what one feature set finds."""
+        """Key shared by the terms of one cell in several views; tokens of different feature sets have other keys."""
         return self.kind, self.column, self.value, self.view if self.kind == "token" else ""
 
     def between(self, of: int, against: int) -> float:
-        """What it adds to the log-odds of one class against another; infinite where it makes one impossible."""
+        """Return the contribution to the log-odds of one class against another; infinite if it rules one out."""
         for limit in self.limits:
             if limit[of] != limit[against]:
                 return float(np.copysign(np.inf, limit[of] - limit[against]))
@@ -162,12 +163,12 @@ def _shown(value: Any) -> str:
 
 
 def _spaced(token: str) -> str:
-    """With spaces at its ends to be seen."""
+    """Return a token with visible spaces at its ends."""
     return "␣" * (len(token) - len(token.lstrip(" "))) + token.strip(" ") + "␣" * (len(token) - len(token.rstrip(" ")))
 
 
 def joined(terms: list[Term]) -> Term:
-    """Terms about one thing as one."""
+    """Return the sum of terms with the same key."""
     first = terms[0]
     if len(terms) == 1:
         return first
@@ -178,14 +179,14 @@ def joined(terms: list[Term]) -> Term:
 
 @dataclass(frozen=True)
 class Certainty:
-    """The posterior of a model's parameters, as far as it concerns one row."""
+    """Posterior uncertainty of the terms of one row."""
 
     model: Classifier
     row: Any
     kernels: Kernels
 
     def deviations(self, terms: Sequence[Term], of: int, against: int) -> Floats:
-        """Posterior standard deviations of the terms of the log-odds; NaN where the posterior gives none."""
+        """Return the posterior standard deviations of the terms of the log-odds; NaN where they are not defined."""
         if self.model.bound_spec.corrects:
             raise ParameterError(
                 "credible intervals are available only for plain naive Bayes models, but this one is calibrated or "
@@ -214,9 +215,9 @@ class Certainty:
 
 
 def one_cell_each(row: Data, *, zeros: bool) -> Data | None:
-    """A row for each cell, with nothing but it: others are missing, or 0 where a 0 says nothing.
+    """Return one row per cell, in which all other cells are missing, or 0 if zeros do not contribute.
 
-    None for sparse rows of which a cell that is 0 says something: it cannot be left out.
+    Return None for sparse rows if zeros contribute, because they cannot be left out.
     """
     if isinstance(row, Sparse):
         if not zeros:
@@ -229,7 +230,7 @@ def one_cell_each(row: Data, *, zeros: bool) -> Data | None:
 
 
 def _alone(column: Array, known: list[int], j: int, zeros: bool) -> Array:
-    """The cell of a column in its own row, and missing values in all others."""
+    """Return a column with its cell in one row and missing values in all others."""
     nothing: Any = None if column.dtype == object else 0.0 if zeros else np.nan
     out = np.full(len(known), nothing, dtype=object if column.dtype == object else np.float64)
     if j in known:
@@ -238,19 +239,19 @@ def _alone(column: Array, known: list[int], j: int, zeros: bool) -> Array:
 
 
 class Token(NamedTuple):
-    """A token, or several that share a code, and how often they occur."""
+    """A token, or several tokens with the same code, and the number of occurrences."""
 
     names: tuple[str, ...]
     times: int
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Name of the token for display."""
         return " or ".join(self.names)
 
 
 def tokens_of(tokenizer: TokenizerConfig, text: TextRows, kernels: Kernels) -> list[Token]:
-    """All tokens of one text, in the order in which they first occur."""
+    """Return the tokens of one text in the order of their first occurrence."""
     found = kernels.count_tokens(text.texts, [TokenFeatures(tokenizer, Vocabulary())], grow=True)[0]
     assert isinstance(found.coding, Vocabulary)
     names = found.coding.tokens(found.rows.indices)
@@ -259,7 +260,7 @@ def tokens_of(tokenizer: TokenizerConfig, text: TextRows, kernels: Kernels) -> l
 
 
 def code_names(tokens: Iterable[Token], coding: Coding) -> dict[int, Token]:
-    """Tokens that have a code, by it; those that share one together."""
+    """Return the known tokens by code; tokens with the same code are combined."""
     every = list(tokens)
     out: dict[int, Token] = {}
     codes = coding.codes([token.names[0] for token in every])
@@ -271,13 +272,13 @@ def code_names(tokens: Iterable[Token], coding: Coding) -> dict[int, Token]:
 
 
 WORD = re.compile(r"\w+")
-# Tokens of places begin with how many words come before.
+# Tokens with positions begin with the number of preceding words.
 _PLACE = re.compile(r"^-?\d+:(?=\S)")
 _NOWHERE = np.zeros(0, dtype=np.int64)
 
 
 class Word(NamedTuple):
-    """Where a word stands in the text, and the evidence that falls on it."""
+    """Position of a word in the text, and its contribution."""
 
     begin: int
     end: int
@@ -285,14 +286,14 @@ class Word(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """The words of a text in their order, and the evidence of tokens that are nowhere in it as they are written."""
+    """The words of a text in order, and the contribution of tokens that cannot be located in it."""
 
     words: list[Word]
     elsewhere: float
 
 
 def placed(text: str, terms: Iterable[Term], amounts: Iterable[float]) -> Placed:
-    """Evidence of tokens shared out among the words that they are found in, evenly among all places.
+    """Return the contributions of tokens distributed evenly among the words in which they occur.
 
     >>> import numpy as np
     >>> tokens = [Term("token", np.zeros(2), value="win cash"), Term("token", np.zeros(2), value="wi")]
@@ -314,12 +315,12 @@ def placed(text: str, terms: Iterable[Term], amounts: Iterable[float]) -> Placed
 
 
 def _pieces(token: str) -> list[str]:
-    """Parts of a token that stand in one word each."""
+    """Return the parts of a token that lie within one word each."""
     return WORD.findall(_folded(_PLACE.sub("", token)))
 
 
 def _folded(text: str) -> str:
-    """Without case and accents, as tokens may be."""
+    """Return a text in lowercase and without accents."""
     plain = unicodedata.normalize("NFKD", text.lower())
     return "".join(sign for sign in plain if not unicodedata.combining(sign))
 

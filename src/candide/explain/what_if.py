@@ -1,4 +1,4 @@
-"""The smallest changes of a row after which the answer is another: variants of the row, and the search among them."""
+"""The smallest changes of a row that change the prediction: variants of the row, and the search among them."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ _TIMES = (0.5, 1.0, 2.0, 3.0)
 
 
 class Variants(Protocol):
-    """One row, and what else its cells could hold."""
+    """One row, and other possible values of its cells."""
 
     names: list[Any]  # of what can be changed
     before: list[Any]
 
     def candidates(self, place: int) -> list[Any]:
-        """Other values of a cell."""
+        """Return other values of a cell."""
 
     def step(self, place: int) -> float | None:
-        """What counts as a step of one where a cell is a number; None where it is not."""
+        """Return the unit in which changes of a number are measured; None for other cells."""
 
     def is_whole(self, place: int) -> bool:
-        """Whether a cell's numbers are whole ones."""
+        """Return whether the numbers of a cell are integers."""
 
     def shown(self, place: int, value: Any) -> Any:
-        """A value as people write it."""
+        """Return a value for display."""
 
     def changed(self, changes: Sequence[Mapping[int, Any]]) -> Any:
-        """A row for each set of changes."""
+        """Return one changed row per set of changes."""
 
 
 class Cells:
@@ -93,7 +93,7 @@ class Cells:
         return Sparse.of(csr_array(np.column_stack([_with(values[:, j], j, changes) for j in range(rows.n_columns)])))
 
     def _with_parts(self, change: Mapping[int, Any]) -> Mapping[int, Any]:
-        """The month and weekday of a date follow it."""
+        """Return the change with the month and weekday of a changed date."""
         for place in self._dates.keys() & change.keys():
             change = {**change, **parts_of(change[place], self._dates[place])}
         return change
@@ -111,7 +111,7 @@ class Cells:
 
 
 class Words:
-    """A text, from which words may be taken away: those that speak most for the answer."""
+    """A text from which words may be removed."""
 
     def __init__(self, text: str, words: list[str]) -> None:
         self._text = text
@@ -139,7 +139,7 @@ class Words:
 
 
 def _with(cells: Array, j: int, changes: Sequence[Mapping[int, Any]]) -> Array:
-    """A column with the changes of its cells."""
+    """Return a column with changed cells."""
     here = [(i, change[j]) for i, change in enumerate(changes) if j in change]
     out = cells.copy() if cells.dtype == object else np.array(cells, dtype=np.float64)
     for i, value in here:
@@ -148,7 +148,7 @@ def _with(cells: Array, j: int, changes: Sequence[Mapping[int, Any]]) -> Array:
 
 
 def _known(model: Classifier, j: int) -> list[Any]:
-    """Values that a column is known to have, or where its numbers lie."""
+    """Return the known values of a column, or representative numbers of its distribution."""
     statistics: Any = model.state.statistics
     if isinstance(statistics, CategoryCounts):
         return list(statistics.labels[j].tolist())
@@ -163,7 +163,7 @@ def _known(model: Classifier, j: int) -> list[Any]:
 
 
 def _counts(statistics: Counts, j: int) -> list[Any]:
-    """Small counts, and those that the classes have in the mean."""
+    """Return small counts and multiples of the class means."""
     total = np.asarray(statistics.only(j).dense(), dtype=np.float64)[:, 0]
     mean = np.divide(total, statistics.rows, out=np.zeros_like(total), where=statistics.rows > 0)
     return sorted({*_COUNTS, *np.floor(np.outer(_TIMES, mean)).ravel().tolist()})
@@ -198,7 +198,7 @@ _MOST_CHANGES = 5
 _HALVINGS = 20
 # Digits of a number that are tried, after the first two.
 _DIGITS = 10
-# Other answers that are tried for.
+# Number of other classes that are tried.
 _TARGETS = 2
 # Words of a text that are tried.
 _MOST_WORDS = 50
@@ -245,7 +245,7 @@ class WhatIf:
 
 
 def what_if(model: Classifier, data: Any, names: Array, to: Any, most: int, kernels: Kernels) -> Iterator[WhatIf]:
-    """Row by row; ``to``: the answer that is wanted, any other if None."""
+    """Yield the result for each row; ``to`` is the desired class, or None for any other class."""
     labels = model.classes.labels.tolist()
     if to is not None and to not in labels:
         raise ParameterError(f"to is {to!r}, which is not a class of this model; expected one of {labels}")
@@ -256,7 +256,7 @@ def what_if(model: Classifier, data: Any, names: Array, to: Any, most: int, kern
 
 
 def _words(model: Classifier, row: TextRows, kernels: Kernels) -> Words:
-    """Words by what they say for the answer, the strongest first; few of a long text."""
+    """Return the words that contribute most to the predicted class, in descending order."""
     (found,) = explained(model, row, np.zeros(0), kernels)
     text, amounts = found.texts[None], defaultdict[str, float](float)
     for word in found.words().words if len(found.classes) > 1 else []:
@@ -265,7 +265,7 @@ def _words(model: Classifier, row: TextRows, kernels: Kernels) -> Words:
 
 
 class _Search:
-    """Changes of one row, asked of the model many at a time."""
+    """Search among the changes of one row; the model scores many changes at a time."""
 
     def __init__(self, model: Classifier, variants: Variants, to: int | None, kernels: Kernels) -> None:
         self.model, self.variants, self.to, self.kernels = model, variants, to, kernels

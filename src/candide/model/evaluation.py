@@ -21,10 +21,10 @@ _METRICS = ("accuracy", "log_loss", "brier", "ece", "aurc")
 
 
 class RowScores(NamedTuple):
-    """What an evaluation keeps of rows: a few numbers for each, however many classes there are, and sums."""
+    """Scores of evaluated rows: a few numbers per row for any number of classes, and sums."""
 
     surprise: Floats  # -log p(true class)
-    confidence: Floats  # of the answer
+    confidence: Floats  # probability of the predicted class
     right: Array
     squared_error: Floats
     weight: Floats  # above 0
@@ -43,7 +43,7 @@ class RowScores(NamedTuple):
         multiplicity: Array | None = None,
         groups: Array | None = None,
     ) -> RowScores:
-        """Of the rows that count."""
+        """Return the scores of rows with a positive weight."""
         kept = np.flatnonzero(weight > 0)
         log_probability, classes, weight = log_probability[kept], classes[kept], weight[kept]
         copies = np.ones(len(kept), dtype=np.int64) if multiplicity is None else multiplicity[kept]
@@ -61,7 +61,7 @@ class RowScores(NamedTuple):
         )
 
     def observation(self) -> Array | None:
-        """Which rows are one observation, those of a group; None where rows have no groups."""
+        """Return the group of each row, which is one observation; None if rows have no groups."""
         if not self.groups.any():
             return None
         alone = np.arange(len(self.groups)) + len(self.groups)
@@ -69,7 +69,7 @@ class RowScores(NamedTuple):
 
 
 class _RowScoresSum:
-    """Adds up scores part by part, so that only one table of sums is held at a time."""
+    """Accumulator of scores that stores only one table of sums at a time."""
 
     def __init__(self, n_classes: int) -> None:
         self._n_classes = n_classes
@@ -271,10 +271,10 @@ N_POINTS = 200
 def mean_and_error(
     values: Floats, weight: Floats, multiplicity: Array, groups: Array | None = None
 ) -> tuple[float, float]:
-    """The weighted mean and its standard error: infinite where the mean is, NaN for a single row or group.
+    """Return the weighted mean and its standard error: infinite if the mean is, NaN for a single row or group.
 
-    The weight of a row, all its copies together, says how much it counts; the multiplicity alone says how often it was
-    seen, so heavy weights do not make the error small. Rows of one of the ``groups`` are one observation.
+    The weight of a row includes all of its copies. The number of observations is the sum of the multiplicities, so
+    large weights do not reduce the error. Rows of one of the ``groups`` are one observation.
     """
     mean, n_rows = float(np.average(values, weights=weight)), multiplicity.sum()
     if groups is not None:
@@ -290,18 +290,18 @@ def mean_and_error(
 
 
 def squared_error(probability: Floats, classes: Positions) -> Floats:
-    """Σ (p - truth)² over all classes, row by row."""
+    """Return Σ (p - truth)² over all classes for each row."""
     own = probability[np.arange(len(classes)), classes]
     return np.asarray(np.maximum(np.einsum("rc,rc->r", probability, probability) + 1.0 - 2.0 * own, 0.0))
 
 
 def confusion(classes: Positions, answer: Array, weight: Floats, n_classes: int) -> Floats:
-    """Weight of rows, true × answered."""
+    """Return the weight of rows, true × predicted."""
     cells = np.bincount(classes * np.int64(n_classes) + answer, weight, minlength=n_classes**2)
     return np.asarray(cells.reshape(n_classes, n_classes), dtype=np.float64)
 
 
-# Bins of log-odds on the scale of arcsinh, which is fine near even odds and covers all that a float can tell.
+# Bins of log-odds on the scale of arcsinh, which has a high resolution near even odds and covers the range of a float.
 _N_RANKS, _MAX_RANK_CELLS, _LARGEST_RANK = 4096, 1 << 19, 8.0
 
 
@@ -342,7 +342,7 @@ def per_class(confused: Floats, ranks: Floats, labels: Array) -> Table:
 
 
 class Confidences(NamedTuple):
-    """Weights of answers and of right ones by confidence, each distinct value once, rising: ties have no order."""
+    """Weights of all predictions and of correct ones by distinct confidence, in ascending order."""
 
     confidence: Floats
     weight: Floats
@@ -354,7 +354,7 @@ class Confidences(NamedTuple):
         return cls(distinct, *(np.bincount(place, part).astype(np.float64) for part in (weight, weight * right)))
 
     def reliability(self) -> Table:
-        """Mean confidence and accuracy in bins of about equal weight."""
+        """Return the mean confidence and accuracy in bins of about equal weight."""
         middle = (np.cumsum(self.weight) - self.weight / 2.0) / self.weight.sum()
         place = np.minimum((middle * N_BINS).astype(np.intp), N_BINS - 1)
         weight = np.bincount(place, self.weight)
@@ -364,7 +364,7 @@ class Confidences(NamedTuple):
         return Table({"confidence": confidence, "accuracy": accuracy, "weight": weight[filled]})
 
     def risk_by_coverage(self) -> tuple[Table, float]:
-        """Error rates of the surest answers by the share they make up, and the mean over that share."""
+        """Return the error rate of the most confident predictions by their share of rows, and its mean."""
         weight, wrong = self.weight[::-1], (self.weight - self.right)[::-1]
         answered = np.cumsum(weight)
         risk = np.maximum(np.cumsum(wrong), 0.0) / answered
@@ -374,7 +374,7 @@ class Confidences(NamedTuple):
 
 
 def expected_calibration_error(reliability: Table) -> float:
-    """The mean distance of confidence from accuracy."""
+    """Return the mean distance between confidence and accuracy."""
     gap = np.abs(reliability["confidence"] - reliability["accuracy"])
     return float(np.average(gap, weights=reliability["weight"]))
 
@@ -384,9 +384,9 @@ def _share(part: Floats, whole: Floats) -> Floats:
 
 
 def learning_curve(model: Classifier, batch: Batch, n_blocks: int, kernels: Kernels) -> list[tuple[float, Evaluation]]:
-    """Mean weight learned, and the report on rows not learned, for sums of 1 to ``n_blocks - 1`` blocks of the rows.
+    """Return the mean training weight and the evaluation on left-out rows, for sums of 1 to ``n_blocks - 1`` blocks.
 
-    A row is judged by blocks that begin with the one after its own, so that each is judged once for each size.
+    A row is scored by consecutive blocks that begin after its own, so each row is scored once for each size.
     """
     block = blocks_of(batch.classes, n_blocks)
     rows = [np.flatnonzero(block == b) for b in range(n_blocks)]
@@ -413,7 +413,7 @@ def _judged(
 
 
 def _state(model: Classifier, batch: Batch, kernels: Kernels) -> State:
-    """What a block teaches; its classes are those of the model."""
+    """Return the state of a block, with the classes of the model."""
     bound_spec, sample = model.bound_spec, None
     statistics: Any = bound_spec.family.observe(batch, kernels)
     if bound_spec.budget is not None:

@@ -1,4 +1,4 @@
-"""What the posterior says of parameters, columns and rows: intervals, evidence, Bayes factors, uncertain log-odds."""
+"""Posterior inference: credible intervals, marginal likelihood, Bayes factors, uncertainty of log-odds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LogOdds(NamedTuple):
 
 
 def intervals(model: Classifier, column_names: Array, level: float) -> Table:
-    """The parameter table with the ends of credible intervals."""
+    """Return the table of parameters with the ends of credible intervals."""
     table = model.parameters(column_names)
     ends = model.family.intervals(model.state.statistics, level)
     if isinstance(ends, MeanVariance):
@@ -39,7 +39,7 @@ def intervals(model: Classifier, column_names: Array, level: float) -> Table:
 
 
 def bayes_factors(model: Classifier, column_names: Array) -> Table:
-    """Per column: is it better explained by one distribution per class, or by one for all classes?"""
+    """Return for each column the Bayes factor of one distribution per class against one for all classes."""
     statistics, family = model.state.statistics, model.family
     apart = family.log_marginal_likelihood(statistics)
     if _differs_by_class(family.prior):
@@ -62,7 +62,7 @@ def _differs_by_class(prior: Any) -> bool:
 
 
 def class_place(labels: Array, label: Any) -> int:
-    """Where a class is among those of a model."""
+    """Return the position of a class among those of a model."""
     known = labels.tolist()
     if label not in known:
         raise ParameterError(f"{label!r} is not a class of this model; expected one of {known}")
@@ -70,7 +70,7 @@ def class_place(labels: Array, label: Any) -> int:
 
 
 def log_odds(model: Classifier, data: Any, of: Array, against: Array, kernels: Kernels) -> LogOdds:
-    """Log-odds of one class against another, row by row, with their posterior standard deviation."""
+    """Return the log-odds of one class against another for each row, with their posterior standard deviation."""
     rows = np.arange(data.n_rows)
     scores = model.scorer.posterior(data, kernels, logarithm=True)
     with np.errstate(invalid="ignore"):
@@ -87,7 +87,7 @@ def _odds_variance(model: Classifier, data: Any, of: Array, against: Array, kern
 
 
 def prior_variance(model: Classifier) -> Floats:
-    """Posterior variance of the log prior of each class; 0 where it is given. (What they share cancels in log-odds.)"""
+    """Return the posterior variance of the log prior of each class; 0 if it is given. Shared terms are omitted."""
     from scipy.special import polygamma
 
     if not model.bound_spec.prior.follows_rows or model.bound_spec.target is not None:

@@ -1,8 +1,8 @@
 """What all conjugate priors share: a readable form, checks, ways from a posterior to a number, logarithms of shares.
 
 A probability of exactly 0 is kept as a power of ε, and ε goes to 0 from above: ``log p = finite - order · log(1/ε)``.
-So a row that every class calls impossible is still decided, by the class that is impossible least often, and the result
-is the limit of smoothing as the pseudo-count goes to 0.
+A row with probability 0 in every class is therefore assigned to the class with the lowest power of ε, which is the
+limit of smoothing as the pseudo-count approaches 0.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Prior(Protocol):
 
 
 class Readable:
-    """A repr in which numbers read as numbers and large arrays stay short, and an equality that knows arrays.
+    """A readable repr with shortened arrays, and equality that compares arrays.
 
-    Parameters are copied and checked: at least 0, or ``least`` by name, and of shapes that go together.
+    Parameters are copied and checked: they are at least 0, or ``least`` by name, and have compatible shapes.
     """
 
     least: ClassVar[Mapping[str, float]] = {}
@@ -96,21 +96,21 @@ def _shown(value: Any) -> str:
 
 
 def parameter(prior: str, name: str, value: Any, *, least: float = 0.0, above: bool = False) -> float | Floats:
-    """A parameter of a prior: a number or an array of at least ``least`` (or above it), copied."""
+    """Return a copy of a parameter of a prior, a number or an array of at least ``least`` (or above it)."""
     array = _numbers(f"{name} of {prior}", value, least, above)
     array.flags.writeable = False
     return array if array.ndim else float(array)
 
 
 def summaries(prior: Any, **values: Any) -> list[Floats]:
-    """What data are summarized by, checked: none below 0 but means, and of shapes that go with the prior's."""
+    """Return checked summaries of data: non-negative except means, and of shapes compatible with the prior."""
     arrays = [_numbers(name, value, -np.inf if name == "mean" else 0.0) for name, value in values.items()]
     check_shapes(prior, **dict(zip(values, arrays, strict=True)))
     return arrays
 
 
 def check_shapes(prior: Any, **arrays: Any) -> None:
-    """The parameters of a prior, and summaries beside them, are single numbers or go together cell by cell."""
+    """Check that the parameters of a prior, and summaries of data, have compatible shapes."""
     parts = {field.name: np.shape(getattr(prior, field.name)) for field in fields(prior)}
     parts |= {name: np.shape(value) for name, value in arrays.items()}
     try:
@@ -124,7 +124,7 @@ def check_shapes(prior: Any, **arrays: Any) -> None:
 
 
 def _floats(value: Any) -> Floats:
-    """A copy as numbers; texts are none, also those that could be read as one."""
+    """Return a copy as floats; strings raise an error, even if they could be parsed."""
     array = np.array(value)
     if array.dtype.kind in "USO":
         texts = [cell for cell in array.ravel().tolist() if isinstance(cell, (str, bytes))]
@@ -134,7 +134,7 @@ def _floats(value: Any) -> Floats:
 
 
 def _numbers(what: str, value: Any, least: float = -np.inf, above: bool = False) -> Floats:
-    """A copy of a number, or of numbers, of at least ``least`` (or above it)."""
+    """Return a copy of finite numbers of at least ``least`` (or above it)."""
     try:
         array = _floats(value)
     except (TypeError, ValueError):
@@ -149,28 +149,28 @@ def _numbers(what: str, value: Any, least: float = -np.inf, above: bool = False)
 
 
 def tails(level: float) -> tuple[float, float]:
-    """The two quantiles of an equal-tailed interval."""
+    """Return the two quantiles of an equal-tailed interval."""
     if not (isinstance(level, (int, float, np.number)) and 0 < level < 1):
         raise ParameterError(f"level is {level!r}; expected a probability between 0 and 1, such as 0.95")
     return (1 - float(level)) / 2, (1 + float(level)) / 2
 
 
 def draws(n: Any, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of ``n`` draws of parameters that have these shapes."""
+    """Return the shape of ``n`` draws of parameters of these shapes."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ParameterError(f"n is {n!r}; expected a positive integer")
     return (int(n), *np.broadcast_shapes(*shapes))
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """NumPy's generator from a seed, a generator, or an old RandomState."""
+    """Return a NumPy generator from a seed, a generator or a legacy RandomState."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
     return np.random.default_rng(random_state)
 
 
 def observations(values: Any) -> Floats:
-    """Observed numbers, missing ones left out."""
+    """Return the observed numbers without missing values."""
     try:
         array = _floats(values).ravel()
     except (TypeError, ValueError) as error:
@@ -181,7 +181,7 @@ def observations(values: Any) -> Floats:
 
 
 def check_proper(prior: Any) -> None:
-    """Only what integrates to 1 can be drawn from, and gives data a probability."""
+    """Raise an error unless the prior integrates to 1, which sampling and predictions require."""
     if not prior.is_proper:
         raise ParameterError(
             f"{prior!r} does not integrate to 1, so it has no samples, predictions or marginal likelihood; "
@@ -190,7 +190,7 @@ def check_proper(prior: Any) -> None:
 
 
 def out(value: Any) -> Any:
-    """A number as a float, an array as it is."""
+    """Return a number as a float, and an array unchanged."""
     array: Array = np.asarray(value)
     return array if array.ndim else float(array)
 
@@ -202,25 +202,25 @@ class LogProbability(NamedTuple):
     order: Floats | None
 
     def value(self) -> Floats:
-        """The logarithm itself: -inf where the probability is 0."""
+        """Return the logarithm: -inf where the probability is 0."""
         return self.finite if self.order is None else np.where(self.order > 0, -np.inf, self.finite)
 
 
 def pseudo_count(concentration: float | Floats, estimate: Estimate) -> float | Floats:
-    """What an estimate adds to each count: the mean (which is the predictive) α, the mode α - 1, the MLE nothing."""
+    """Return the number added to each count: α for the mean, α - 1 for the mode, and 0 for the MLE."""
     if estimate == "mle":
         return 0.0 if np.ndim(concentration) == 0 else np.zeros_like(concentration)
     return concentration - 1.0 if estimate == "map" else concentration
 
 
 def log_of_wholes(whole: Floats) -> Floats:
-    """Logarithms, ``(classes, columns)`` or one column for all: those that every row observed have the same whole."""
+    """Return logarithms, ``(classes, columns)``; one column if the totals of all columns are equal."""
     same = whole.ndim == 2 and whole.shape[1] > 1 and bool((whole == whole[:, :1]).all())
     return np.asarray(np.log(whole[:, :1] if same else whole))
 
 
 def log_share(part: Floats, whole: Floats, n_cells: int) -> LogProbability:
-    """``log(part / whole)``; 0/0 is an even share, 0/positive a power of ε."""
+    """Return ``log(part / whole)``; 0/0 is an equal share, and 0/positive a power of ε."""
     if not part.size:
         return LogProbability(part, None)
     zero = part <= 0
@@ -234,9 +234,9 @@ def log_share(part: Floats, whole: Floats, n_cells: int) -> LogProbability:
 
 
 def parts_of(raw: Floats) -> Floats:
-    """Parts of a whole from counts with pseudo-counts, cells last. What lies below 0 has no share.
+    """Return the parts of a total from counts with pseudo-counts, with cells on the last axis; negative parts are 0.
 
-    Without any part above 0 the mode of a Dirichlet lies in a corner: that of the largest cell; equals share it.
+    If no part is above 0, the mode of a Dirichlet is in the corner of the largest cell; equal cells share it.
     """
     part = above_zero(raw)
     if (raw < 0).any():
@@ -250,12 +250,12 @@ _ROUNDING = 1e-12
 
 
 def above_zero(raw: Floats) -> Floats:
-    """``raw`` where it lies above 0, else 0; beside values below 0, rounding is 0 too."""
+    """Return ``raw`` with negative values set to 0; if there are any, values within rounding of 0 are set to 0 too."""
     return np.asarray(np.where(raw > _ROUNDING, raw, 0.0) if (raw < 0).any() else raw)
 
 
 def largest(raw: Floats, top: Floats) -> Array:
-    """Which cells are the largest, up to rounding."""
+    """Return which cells are the largest, up to rounding."""
     return np.asarray(raw >= top - _ROUNDING)
 
 
@@ -266,7 +266,7 @@ _HALF_LOG_2PI = 0.5 * float(np.log(2 * np.pi))
 
 
 def log_rising(start: Any, steps: Any) -> Floats:
-    """log Γ(start + steps) / Γ(start), which keeps its digits where the two are large and close."""
+    """Return log Γ(start + steps) / Γ(start) without cancellation if the two are large and close."""
     from scipy.special import betaln, gammaln
 
     start, steps = np.broadcast_arrays(start, steps)
