@@ -188,13 +188,13 @@ def orchard() -> Toy:
 
 
 def _toy(**columns: Any) -> Toy:
-    """The label comes first here, and last in the table."""
+    """Return a toy table; the label is the first argument and the last column."""
     label, *names = columns
     return Toy(Table({name: _column(columns[name]) for name in (*names, label)}), label)
 
 
 def _column(values: Any) -> Array:
-    """Numbers with NaN for None, or objects."""
+    """Return an array of numbers with NaN for None, or of objects."""
     try:
         return np.array(values, dtype=np.float64)
     except ValueError:

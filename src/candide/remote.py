@@ -165,7 +165,7 @@ def download(url: str, folder: Path) -> list[tuple[Path, str]]:
 
 
 def fingerprint(url: str) -> str:
-    """Return a text that changes when a file of an address is written again, as far as its file system tells."""
+    """Return a string that changes when the file at an address is written again, if its file system reports it."""
     with naming_address(url):
         system, place = _file_system(url)
         files = [file for one in _matching(system, place, url) for file in _files(system, one, url)]

@@ -69,7 +69,7 @@ def _candide(
         bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Hold the options of the program itself."""
+    """Handle the options of the program itself."""
 
 
 def _add(app: typer.Typer, function: Callable[..., Any], examples: str, panel: str) -> None:

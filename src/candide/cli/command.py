@@ -30,7 +30,7 @@ class Group:
 
 
 def spread(function: Callable[..., None]) -> Callable[..., None]:
-    """A command whose groups are the options that they hold.
+    """Return a command in which groups are replaced by their options.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)

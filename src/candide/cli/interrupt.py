@@ -25,7 +25,7 @@ class Terminated(BaseException):
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """While this lasts, signals end the process with a message; :func:`terminable` ones within it raise.
+    """Make signals end the process with a message within this block, except in :func:`terminable` blocks.
 
     For the time in which modules are imported: some turn what is raised there into errors of their own.
     """
@@ -50,7 +50,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """While this lasts, SIGTERM raises, so that whatever was begun is cleared away, and Ctrl-C as usual."""
+    """Make SIGTERM raise an exception like Ctrl-C within this block, so that unfinished work is cleaned up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -86,7 +86,7 @@ class Interrupts:
 
     @contextmanager
     def caught(self) -> Iterator[Interrupts]:
-        """While this lasts, signals raise here. Only the main thread can catch them."""
+        """Make signals raise an exception within this block. Only the main thread can catch them."""
         before = {one: signal.signal(one, self._came) for one in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield self
@@ -96,7 +96,7 @@ class Interrupts:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """A step that is done wholly if it is kept or, by a second Ctrl-C, ended with the program."""
+        """Run a step that is either completed and kept, or interrupted by a second Ctrl-C, which ends the program."""
         self._within = self._kept
         try:
             yield

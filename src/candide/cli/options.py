@@ -144,7 +144,7 @@ def _pairs(columns: str) -> list[tuple[str, str]]:
 
 
 def types_of(pairs: list[str] | None) -> dict[str, str] | None:
-    """Declared types, by column; None if there are none."""
+    """Return the declared types by column; None if there are none."""
     from ..data.column_types import check_declared
 
     # A name may hold a '=' itself, a type may not.

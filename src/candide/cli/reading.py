@@ -44,7 +44,7 @@ def check_output(model: Place, output: Place | None) -> None:
 
 
 def lines_of_stdin() -> Iterator[list[str]]:
-    """Lines, as many at once as there are."""
+    """Yield the lines of standard input in groups, as they become available."""
     rest, pipe = b"", cast("BufferedReader", sys.stdin.buffer)
     while piece := pipe.read1(1 << 20):
         *lines, rest = (rest + piece).split(b"\n")
@@ -55,7 +55,7 @@ def lines_of_stdin() -> Iterator[list[str]]:
 
 
 def texts_or_stdin(texts: list[str]) -> Iterator[list[str]]:
-    """Texts in their order, in groups; for "-", the lines of standard input as they come."""
+    """Yield the texts in groups and in order; for "-", the lines of standard input as they arrive."""
     for is_stdin, some in groupby(texts, lambda text: text == STDIN):
         if is_stdin:
             yield from lines_of_stdin()
@@ -127,7 +127,7 @@ def _collecting(on_bad_row: str) -> str | Path:
 
 
 def open_model(path: str | Place) -> Model:
-    """The model in a file or in standard input, be it one that ``dump`` wrote."""
+    """Return the model in a file or in standard input, also in the JSON form of ``dump``."""
     if str(path) == STDIN:
         from ..sources.files import copy_stream
 
@@ -172,7 +172,7 @@ def _loaded(path: str | Place) -> Model:
 
 
 def with_absent(model: Model, absent: str | None) -> Model:
-    """Return the model for tables that may lack columns, if ``--absent`` says so."""
+    """Return the model for tables that may lack columns, as set by ``--absent``."""
     if absent is None:
         return model
     if absent not in ("error", "missing"):

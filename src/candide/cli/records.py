@@ -34,7 +34,7 @@ class Records:
         self._unseen = UnseenNotes(self.model, session)
 
     def probabilities(self, lines: list[str]) -> Floats:
-        """Those of the classes, row by row."""
+        """Return the class probabilities of each row."""
         import numpy as np
 
         model = self.model
@@ -45,7 +45,7 @@ class Records:
         return np.asarray(model.predict_proba(table))
 
     def _given(self, rows: list[dict[str, Any]], names: list[str]) -> Any:
-        """Rows of a model with names. To a model that cannot omit columns, these cells are missing."""
+        """Return rows for a model with column names. Absent columns are missing cells if the model requires them."""
         import numpy as np
 
         table = self._table(names, rows)
@@ -54,7 +54,7 @@ class Records:
         return OmittingRecords(table, {name: np.array([name not in row for row in rows], dtype=bool) for name in names})
 
     def _unnamed(self, rows: list[dict[str, Any] | list[Any]]) -> Floats:
-        """Of rows of a model without names: lists of all cells, or objects."""
+        """Return the probabilities of rows without column names: lists of all cells, or objects."""
         import numpy as np
 
         out = np.tile(np.asarray(self.model.classifier.class_prior, dtype=np.float64), (len(rows), 1))
@@ -72,7 +72,7 @@ class Records:
         return out
 
     def table(self, line: str) -> Any:
-        """One row, with the columns that it gives."""
+        """Return one row as a table of its columns."""
         if self._names is None and isinstance(cells := self._read_cells(line), list):
             return [cells]
         row = self._read(line)
@@ -88,7 +88,7 @@ class Records:
         return table
 
     def _read_cells(self, line: str) -> dict[str, Any] | list[Any]:
-        """A row for a model that knows no names of columns."""
+        """Return a row for a model without column names."""
         row = _parsed(line)
         n_columns = self.model.schema.n_features
         such_as = f"a list of {n_columns} cells, such as [{', '.join(map(str, range(1, min(n_columns, 3) + 1)))}"
@@ -147,7 +147,7 @@ class UnseenNotes:
         self._noted: set[tuple[Any, Any]] = set()
 
     def note(self, table: Any) -> None:
-        """Those of a table."""
+        """Note the unseen categories of a table."""
         if self._session.quiet or len(self._noted) >= _NOTED:
             return
         for name, counts in self._model.unseen_categories(table).items():
@@ -161,7 +161,7 @@ class UnseenNotes:
 
 
 def _as_learned(model: Model, name: str, cells: list[Any]) -> Any:
-    """JSON knows no dates, and files may have held its booleans as words."""
+    """Return a JSON value in the type of training: JSON has no dates, and files may store booleans as strings."""
     import numpy as np
 
     example = getattr(model.schema, "examples", {}).get(name)

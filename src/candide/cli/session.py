@@ -40,7 +40,7 @@ class Session:
         return not self.quiet and sys.stderr.isatty()
 
     def say(self, *lines: RenderableType) -> None:
-        """Print to standard error, unless ``--quiet`` is given."""
+        """Print to standard error unless ``--quiet`` is given."""
         if not self.quiet:
             for line in lines:
                 _show(self.stderr, line)

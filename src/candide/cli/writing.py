@@ -34,11 +34,11 @@ class Writer(ABC):
 
     @abstractmethod
     def write(self, table: pa.Table) -> None:
-        """Some rows more."""
+        """Write more rows."""
 
     @abstractmethod
     def close(self) -> None:
-        """No more rows come."""
+        """Finish writing."""
 
 
 class _Arrow(Writer):
@@ -102,7 +102,7 @@ class _Csv(_Arrow):
         super().write(table.rename_columns(self._names))
 
     def _safe(self, column: Any) -> Any:
-        """The column as it is written, if it holds texts."""
+        """Return a column of strings in the form in which it is written; other columns unchanged."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -164,7 +164,7 @@ def is_stdout(path: Place | None) -> bool:
 
 
 def checked_path(path: Place) -> Place:
-    """A path whose folder is there and may be written to: better to know before the work than after it."""
+    """Return a path after checking that its folder exists and is writable, so that errors occur before the work."""
     from ..storage.atomic_write import target_of
 
     if isinstance(path, RemotePath):
@@ -200,7 +200,7 @@ def _check_access(path: Path) -> None:
 
 @contextmanager
 def open_writer(path: Place | None, on_stdout: str, keep_formulas: bool = False) -> Iterator[Writer]:
-    """A writer for a file by its ending, or for stdout."""
+    """Return a writer for a file, chosen by its extension, or for standard output."""
     if path is None or is_stdout(path):
         writer = _WRITERS[on_stdout](sys.stdout.buffer)
         writer.keep_formulas = keep_formulas

@@ -1,1 +1,1 @@
-"""From data as people have it to what the kernels read: numbers, categories, labels, weights."""
+"""Conversion of input data to the form that kernels read: numbers, categories, labels, weights."""

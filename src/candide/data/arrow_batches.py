@@ -32,7 +32,7 @@ class Groups:
         self.n_rows = n_rows
 
     def of(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The same rows in groups."""
+        """Yield the same rows in groups."""
         waiting: list[Any] = []
         for batch in batches:
             if self.n_rows is None:
@@ -49,7 +49,7 @@ class Groups:
 
     @staticmethod
     def _first(waiting: list[Any], n_rows: int) -> Any:
-        """The first rows, which do not wait any longer."""
+        """Return the buffered rows."""
         import pyarrow as pa
 
         taken = []
@@ -67,12 +67,12 @@ def _n_rows(batches: list[Any]) -> int:
 
 
 def needed(roles: Roles) -> list[str]:
-    """The columns that are asked for at all."""
+    """Return the columns that are needed."""
     return [name for name in dict.fromkeys([roles.label, roles.weight, *roles.columns]) if name]
 
 
 def cells(batch: Any, roles: Roles) -> Any:
-    """What a learner looks at: a column of texts, or a table."""
+    """Return the features of a batch: a column of texts, or a table."""
     import pyarrow as pa
 
     if roles.text is not None:
@@ -81,7 +81,7 @@ def cells(batch: Any, roles: Roles) -> Any:
 
 
 def labeled_cells(batch: Any, roles: Roles) -> LabeledCells:
-    """The rows of a batch that have a label: no null, and no NaN."""
+    """Return the rows of a batch that have a label, which is neither null nor NaN."""
     import pyarrow.compute as pc
 
     labels = batch.column(roles.label)
@@ -94,7 +94,7 @@ def labeled_cells(batch: Any, roles: Roles) -> LabeledCells:
 
 
 def _as_numpy(labels: Any) -> Any:
-    """Texts that come again and again, each made once; other labels as they are."""
+    """Return labels as an array; each distinct string is created only once."""
     import pyarrow as pa
 
     if not (pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type)):

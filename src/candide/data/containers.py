@@ -188,7 +188,7 @@ def _fill_matrix(X: Any, fillings: Mapping[Any, Imputation]) -> Any:
 
 
 def storage_types(X: Any) -> dict[Any, str]:
-    """Return how the cells of each column are stored, by name or position, as messages say it.
+    """Return the storage type of each column, by name or position, in words for messages.
 
     Readers of text formats, which store texts alone, say in the metadata of a field what they look like.
 

@@ -444,7 +444,7 @@ class BaseNB(ModelEstimator):
 
 
 def _feature_count(estimator: BaseNB) -> Floats:
-    """The weighted sum of each column in each class (``BernoulliNB``: the weight of the rows in which it is 1)."""
+    """Return the weighted sum of each column in each class (``BernoulliNB``: the weight of rows in which it is 1)."""
     return read_only(estimator._fitted().state.statistics.dense())
 
 

@@ -189,7 +189,7 @@ class CategoricalNB(BaseNB):
 
 
 def _in_value_order(priors: Any, orders: list[Array]) -> Any:
-    """Priors of the columns with their pseudo-counts by the sorted values; one number for all values stays."""
+    """Return the priors of the columns with pseudo-counts in the order of the sorted values."""
     if not isinstance(priors, tuple):
         return priors
     counts = [np.asarray(prior.concentration) for prior in priors]

@@ -1,4 +1,4 @@
-"""Estimators from files and from each other: ``load``, ``from_json``, ``merge``, ``select``."""
+"""Functions that load, merge and compare estimators: ``load``, ``from_json``, ``merge``, ``select``."""
 
 from __future__ import annotations
 

@@ -73,9 +73,9 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         X : array, sparse matrix or data frame of shape (n_rows, n_columns), or an iterator of chunks
             NaN, None and nulls are missing values: ignored cell by cell. Without ``y``, an iterator (such as a
             generator) that yields ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``; the model
-            is that of all rows, although only a few are in memory at a time. A source of ``candide.read`` works the same way, and
-            so do tables that are not in memory: a polars LazyFrame, a pyarrow Dataset or RecordBatchReader, a
-            DuckDB relation, or any object with ``__arrow_c_stream__``.
+            is that of all rows, although only a few are in memory at a time. A source of ``candide.read`` works the
+            same way, and so do tables that are not in memory: a polars LazyFrame, a pyarrow Dataset or
+            RecordBatchReader, a DuckDB relation, or any object with ``__arrow_c_stream__``.
         y : array of shape (n_rows,)
             Class labels: numbers, strings or booleans; of a table that is not in memory, the name of its column.
         sample_weight : array of shape (n_rows,), optional

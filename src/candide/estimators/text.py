@@ -215,9 +215,9 @@ class TextNB(BaseNB):
     def prune(self, *, max_tokens: int | None = None, max_bytes: int | None = None) -> Self:
         """Drop the rarest tokens, over all feature sets, until the limits are met. Changes this model.
 
-        Unlike ``min_df`` and ``max_features``, this removes counts; ``pruned_`` contains their number. Later updates are
-        no longer exact: the count of a removed token starts again at 0, and ``forget`` ignores removed counts. Weights
-        of feature sets and bins stay the same until ``refit``.
+        Unlike ``min_df`` and ``max_features``, this removes counts; ``pruned_`` contains their number. Later updates
+        are no longer exact: the count of a removed token starts again at 0, and ``forget`` ignores removed counts.
+        Weights of feature sets and bins stay the same until ``refit``.
 
         Parameters
         ----------

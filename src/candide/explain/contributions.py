@@ -234,7 +234,7 @@ def _beyond(limit: Floats, name: str, column: Any = None) -> Iterator[Term]:
 
 
 def _refined(refinement: Refinement, text: TextRows, kernels: Kernels) -> Iterator[Term]:
-    """The regression's tokens: their weights over the root of how many they are."""
+    """Yield the terms of the refinement: token weights divided by the square root of the number of tokens."""
     found = [
         (feature_set, weights, code_names(tokens_of(feature_set.tokenizer, text, kernels), feature_set.coding))
         for feature_set, weights in zip(refinement.feature_sets, refinement.weights, strict=True)

@@ -119,7 +119,7 @@ class Explanation:
         return Table({**table, "low": table[unit] - reach, "high": table[unit] + reach})
 
     def _by_word(self, pair: tuple[int, int]) -> list[Term]:
-        """Terms in which words stand for tokens; they are about these two classes alone."""
+        """Return terms in which words replace tokens, for two classes only."""
         out = [term for term in self.grouped if term.kind != "token"]
         for column, text in self.texts.items():
             found = self._placed(column, pair)
@@ -263,7 +263,7 @@ _SHOWN = 5
 
 
 def _ruled_out(term: Term) -> Array:
-    """Classes that the term makes impossible, or all but impossible beside others."""
+    """Return the classes that the term rules out, exactly or relative to others."""
     out = np.zeros(len(term.scores), dtype=bool)
     for limit in term.limits:
         out |= limit < 0

@@ -1,4 +1,4 @@
-"""An answer worked out by hand: the prior times one fraction for each cell, then divided by their sum."""
+"""Predictions as a calculation by hand: the prior times one fraction per cell, divided by the sum over classes."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Factor(NamedTuple):
     power: int = 1
 
     def value(self, k: int) -> Fraction:
-        """In class ``k``."""
+        """Return the value in class ``k``."""
         return (_exact(self.parts[k]) / _exact(self.wholes[k])) ** self.power
 
     def written(self, k: int) -> str:
-        """As in a textbook."""
+        """Return the factor as written in a textbook."""
         share = _short(self.parts[k]) + ("" if self.wholes[k] == 1.0 else f"/{_short(self.wholes[k])}")
         return share if self.power == 1 else f"({share})^{self.power}"
 
@@ -176,7 +176,7 @@ def _presences(likelihood: BernoulliLikelihood, row: Any, names: Array) -> Itera
 
 
 def _share(name: str, part: Floats, whole: Floats, n_values: int, power: int = 1) -> Factor:
-    """Where a class has seen nothing, all values have the same share."""
+    """Return a share; equal shares if a class has no observations."""
     nothing = whole <= 0
     return Factor(name, np.where(nothing, 1.0, part), np.where(nothing, float(n_values), whole), power)
 
@@ -195,7 +195,7 @@ def _tokens(
 
 
 def _exact(number: float) -> Fraction:
-    """Weights are sums of floats: 0.1 three times is to be 3/10."""
+    """Return a sum of floats as a short fraction, such as 3/10 for three times 0.1."""
     return Fraction(float(number)).limit_denominator(10**9)
 
 

@@ -167,7 +167,7 @@ def information(model: Classifier, names: Array) -> Table:
 
 
 def top_values(model: Classifier, names: Array, n: int) -> Table:
-    """The ``n`` values of each class that identify most of its rows (``identified``)."""
+    """Return the ``n`` values of each class that identify most of its rows (``identified``)."""
     parameters = _with_ranges(model.parameters(names))
     if "probability" not in parameters or "value" not in parameters:
         raise ParameterError(
@@ -194,7 +194,7 @@ def top_values(model: Classifier, names: Array, n: int) -> Table:
 
 
 def _with_ranges(parameters: Table) -> Table:
-    """Without rows that have no probability; stretches of numbers as values."""
+    """Return a table without rows of probability 0, with ranges of numbers as values."""
     if "low" not in parameters or "probability" not in parameters:
         return parameters
     given = ~np.isnan(parameters["probability"].astype(np.float64))
@@ -225,7 +225,7 @@ def _best(rows: Array, score: Floats, n: int) -> list[int]:
 
 
 def _measure(parameters: Table) -> Callable[..., float]:
-    """How the information of a column follows from its parameters."""
+    """Return the function that computes the information of a column from its parameters."""
     if "probability" in parameters:
         return _of_values if "value" in parameters else _of_tokens
     if "rate" in parameters:
@@ -238,7 +238,7 @@ def _measure(parameters: Table) -> Callable[..., float]:
 
 
 def _of_values(parameters: Table, rows: Array, labels: Array, share: Floats) -> float:
-    """Of a column of categories; one that is on or off has only the probability of being on."""
+    """Return the information of a column of categories or of a binary column, which has only the probability of 1."""
     place, given = _places(parameters["class"][rows], labels), parameters["probability"][rows].astype(np.float64)
     value = np.unique([str(one) for one in parameters["value"][rows].tolist()], return_inverse=True)[1]
     table = np.zeros((len(labels), value.max() + 1))
@@ -249,7 +249,7 @@ def _of_values(parameters: Table, rows: Array, labels: Array, share: Floats) -> 
 
 
 def _of_tokens(parameters: Table, rows: Array, labels: Array, share: Floats) -> float:
-    """Of one token among all: what it adds to the information of a single draw."""
+    """Return the contribution of each token to the information of a single draw."""
     given = np.zeros(len(labels))
     given[_places(parameters["class"][rows], labels)] = parameters["probability"][rows]
     return _mutual(given[:, None], share)
@@ -266,7 +266,7 @@ def _of_rates(parameters: Table, rows: Array, labels: Array, share: Floats) -> f
 
 
 def _of_densities(parameters: Table, rows: Array, labels: Array, share: Floats) -> float:
-    """Σ p(class) E[log p(x | class) - log p(x)], each class at points of its own."""
+    """Return Σ p(class) E[log p(x | class) - log p(x)], evaluated at separate points for each class."""
     center, scale, freedom = _shapes(parameters, rows, labels)
     if not (scale > 0).all() or np.isnan(center).any():
         return np.nan  # a class without variance has no density to compare, one without rows none at all
@@ -308,7 +308,7 @@ def _log_density(away: Floats, freedom: float) -> Floats:
 
 
 def _mutual(table: Floats, share: Floats) -> float:
-    """From p(value | class), ``(classes, values)``; of some of the values, what these add."""
+    """Return the information from p(value | class), ``(classes, values)``, or the contribution of some values."""
     from scipy.special import rel_entr
 
     whole = share @ table

@@ -336,7 +336,7 @@ class _Index:
         self._within: dict[int, dict[str, Array]] = {}
 
     def places(self, piece: str) -> Array:
-        """Words that are the piece, or else words that hold it; each once."""
+        """Return the positions of words equal to the piece, or else of words that contain it."""
         if piece in self._whole:
             return self._whole[piece]
         if len(piece) not in self._within:

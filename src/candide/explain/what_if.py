@@ -276,7 +276,7 @@ class _Search:
         return self.model.posterior(self.variants.changed(changes), self.kernels, logarithm=True)
 
     def _lead(self, scores: Floats) -> Floats:
-        """How far the answer that is wanted is ahead of the one that is given; above 0 it is reached."""
+        """Return the lead of the desired class over the predicted one; it is reached above 0."""
         others = np.delete(scores, self.answer, axis=1).max(axis=1) if self.to is None else scores[:, self.to]
         rest = scores[:, self.answer] if self.to is None else np.delete(scores, self.to, axis=1).max(axis=1)
         with np.errstate(invalid="ignore"):
@@ -308,7 +308,7 @@ class _Search:
         return _Search(self.model, self.variants, to, self.kernels)
 
     def _smallest(self, flipping: list[tuple[int, Any]]) -> Iterator[Flip]:
-        """Of each cell the least change that is enough; numbers by their deviations, others as one."""
+        """Return the smallest sufficient change of each cell, measured in deviations for numbers and as 1 otherwise."""
         best: dict[int, tuple[float, Any]] = {}
         for place, value in flipping:
             size, nearest = self._nearest(place, value)
@@ -318,7 +318,7 @@ class _Search:
             yield self._flip({place: value})
 
     def _nearest(self, place: int, value: Any, other_changes: Mapping[int, Any] = _NOTHING) -> tuple[float, Any]:
-        """A number between that is still enough, beside other changes, and how many deviations away it is."""
+        """Return the nearest sufficient number, given other changes, and its distance in deviations."""
         step, before = self.variants.step(place), self.variants.before[place]
         if step is None or before is None:
             return 1.0, value
@@ -326,7 +326,7 @@ class _Search:
         return abs(enough - float(before)) / step, enough
 
     def _border(self, place: int, near: float, far: float, other_changes: Mapping[int, Any]) -> float:
-        """The number nearest to the first that is enough, with as few digits as that takes."""
+        """Return the sufficient number nearest to the original one, with as few digits as possible."""
 
         def is_enough(number: float) -> bool:
             return bool(self._lead(self._ask([{**other_changes, place: number}]))[0] > 0)
@@ -350,7 +350,7 @@ class _Search:
         return far
 
     def _together(self, singles: list[tuple[int, Any]]) -> list[tuple[float, dict[int, Any]]]:
-        """The change that helps most, then another, until it is enough; each then as small as it can be.
+        """Return changes that are added greedily until they are sufficient, and then reduced one by one.
 
         None, or one, and how large it is.
         """
@@ -396,5 +396,5 @@ def _shown(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """Digits enough that what is read is what was meant, without those of rounding."""
+    """Return a number with as few digits as identify it."""
     return f"{value:.12g}"

@@ -1,4 +1,4 @@
-"""A model as the estimator of scikit-learn that would have learned it."""
+"""Conversion of a model to the equivalent scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ELSEWHERE = "export it with to_onnx(), or use the candide estimator, which is c
 
 
 def to_sklearn(model: Classifier, kind: str, names: Array | None) -> Any:
-    """The estimator, fitted; an error where scikit-learn's class has no place for what the model knows.
+    """Return the fitted estimator; raise an error for settings that scikit-learn's class does not support.
 
     ``kind`` is the name of the learner, ``names`` are those of its columns, if they have any.
     """
@@ -122,7 +122,7 @@ def _categorical(model: Classifier, family: Any, kind: str) -> Any:
 
 
 def _counted(estimator: Any, model: Classifier, log_probability: Floats) -> Any:
-    """With what all models of sums have."""
+    """Set the attributes that all models of counts have."""
     estimator.feature_count_ = np.array(model.state.statistics.dense())
     estimator.feature_log_prob_ = np.array(log_probability)
     estimator.class_log_prior_ = model.log_prior.copy()
@@ -143,7 +143,7 @@ def _alpha(pseudo: float | Floats, kind: str) -> float | Floats:
 
 
 def _one_alpha(pseudo: list[Floats], kind: str) -> float | Floats:
-    """Arrays of pseudo-counts are added to the wrong axis there."""
+    """Return a single pseudo-count, because scikit-learn adds arrays to the wrong axis."""
     first = float(pseudo[0].ravel()[0])
     if any((part != first).any() for part in pseudo):
         raise _no_place(kind, "pseudo-counts that differ by column, class or value", "choose a single alpha")
@@ -151,7 +151,7 @@ def _one_alpha(pseudo: list[Floats], kind: str) -> float | Floats:
 
 
 def _given_prior(model: Classifier) -> Floats | None:
-    """The class prior where it is not the share of the rows."""
+    """Return the class prior unless it is the class frequencies."""
     prior = model.bound_spec.prior
     shares = model.bound_spec.target is None and prior.is_as_in_training and not np.any(prior.pseudo)
     return None if shares else model.class_prior.copy()

@@ -67,7 +67,7 @@ class Bernoulli(Plain):
         return self._share(on, off, 0), self._share(on, off, 1)
 
     def _share(self, on: Floats, off: Floats, side: int) -> LogProbability:
-        """log φ (side 0) or log(1 - φ)."""
+        """Return log φ (side 0) or log(1 - φ)."""
         raw = (on + pseudo_count(self.prior.a, self.estimate), off + pseudo_count(self.prior.b, self.estimate))
         part_on, part_off = map(above_zero, raw)
         whole = part_on + part_off
@@ -197,7 +197,7 @@ class BernoulliLikelihood(LinearLikelihood):
     order: LinearTerm | None
 
     def probability(self) -> Floats:
-        """φ, ``(classes, columns)``."""
+        """Return φ, ``(classes, columns)``."""
         return np.exp(self.family.log_on_off(self.statistics)[0].value())
 
     @property

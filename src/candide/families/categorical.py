@@ -66,7 +66,7 @@ class Categorical(Plain):
         return np.maximum(seen, self.least(len(seen)))
 
     def least(self, n_columns: int) -> Array:
-        """``min_categories`` of each column, checked."""
+        """Return the checked ``min_categories`` of each column."""
         if self.min_categories is None:
             return np.ones(n_columns, dtype=np.int64)
         least = np.asarray(self.min_categories)
@@ -130,7 +130,7 @@ class Categorical(Plain):
             yield out
 
     def full_log_shares(self, statistics: CategoryCounts) -> Iterator[Floats]:
-        """log θ of every value a column has."""
+        """Return log θ of all values of a column."""
         for j, count in enumerate(self.full_counts(statistics)):
             spare = np.zeros((len(count), 1))  # the cell reserved for what was never seen
             copies = np.append(np.ones(count.shape[1]), float(self.unseen == "smooth"))
@@ -183,7 +183,7 @@ class Categorical(Plain):
         return put_own(finite, limits, batch, own, offset, kernels)
 
     def believed(self, alpha: Floats) -> Floats:
-        """Return the pseudo-counts of a column with a proper prior; Jeffreys' if there is none."""
+        """Return the pseudo-counts of a column; those of Jeffreys' prior if there is no proper prior."""
         proper = (alpha > 0).all(axis=1, keepdims=True) & (self.estimate != "mle")
         return np.where(proper, alpha, 0.5)
 

@@ -43,7 +43,7 @@ class Slots(NamedTuple):
         return log_share(left, remaining(count, weight) + whole, int(self.copies.sum()))
 
     def interval(self, level: float, alpha: Floats) -> tuple[Floats, Floats]:
-        """Of each value that has a line in the table of parameters, under these pseudo-counts."""
+        """Return the interval of each value in the table of parameters, given pseudo-counts."""
         after = self.cells + alpha
         others = np.maximum((after * self.copies).sum(axis=1, keepdims=True) - after, 0.0)
         listed = slice(len(labels_of(self.lookup)))
@@ -51,13 +51,13 @@ class Slots(NamedTuple):
         return low, high
 
     def log_marginal_likelihood(self) -> float:
-        """log p(column | class), over all classes."""
+        """Return log p(column | class), summed over all classes."""
         whole, total = (self.alpha * self.copies).sum(axis=1), self.cells.sum(axis=1)
         return float(log_rising(self.alpha, self.cells).sum() - log_rising(whole, total).sum())
 
 
 def with_spare(alpha: Floats, n_slots: int) -> Floats:
-    """Pseudo-counts with one more for the reserved slot: the mean of the others."""
+    """Return pseudo-counts with one more for the reserved slot, the mean of the others."""
     if alpha.shape[1] == 1:
         return alpha
     if alpha.shape[1] != n_slots:
@@ -88,7 +88,7 @@ def neutral_last(theta: LogProbability) -> LogProbability:
 
 
 def labels_of(lookup: Lookup) -> Array:
-    """The values that a column's slots stand for; a range too long to list shows those seen."""
+    """Return the values of a column's slots; only the observed ones if the range is too long to list."""
     return np.arange(lookup.size) if lookup.direct else lookup.labels
 
 

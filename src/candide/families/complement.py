@@ -1,4 +1,4 @@
-"""Rennie's complement: a class is judged by how badly the other classes explain the row. A score, not a density."""
+"""Complement naive Bayes (Rennie et al.): a class is scored by how poorly the other classes explain the row."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Complement(TokenFamily):
         return self._weights(np.maximum(count.sum(axis=0) - count, 0.0))
 
     def _weights(self, others: Floats) -> tuple[Floats, Floats | None]:
-        """From the counts of the other classes, columns last."""
+        """Return the weights from the counts of the other classes; columns are the last axis."""
         part = parts_of(others + self.pseudo)
         finite, order = log_share(part, part.sum(axis=-1, keepdims=True), part.shape[-1])
         if not self.norm:

@@ -164,7 +164,7 @@ class Gaussian(Plain):
     def _pooled(
         self, prior: NormalInverseGamma, shape: Floats, scale: Floats, statistics: Moments
     ) -> tuple[Floats, Floats]:
-        """Shape and scale of one variance for all classes, whose prior counts once."""
+        """Return the shape and scale of a variance shared by all classes, whose prior counts once."""
         return (
             _like(prior.shape + (shape - prior.shape).sum(axis=0), statistics),
             _like(prior.scale + (scale - prior.scale).sum(axis=0), statistics),
@@ -192,7 +192,7 @@ class Gaussian(Plain):
         return self._shared_log_marginal_likelihood(statistics, prior)
 
     def _shared_log_marginal_likelihood(self, statistics: Moments, prior: NormalInverseGamma) -> Floats:
-        """All classes with one variance, whose prior counts once."""
+        """Return the log marginal likelihood of classes with a shared variance, whose prior counts once."""
         from scipy.special import gammaln
 
         after = replace(self.resolve(statistics), prior=prior).table(statistics)

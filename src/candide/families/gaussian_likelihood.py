@@ -51,7 +51,7 @@ class GaussianLikelihood(TermLikelihood):
 
     @cached_property
     def spread(self) -> Floats:
-        """1 / 2σ², and 0 where there is no density to speak of."""
+        """1 / 2σ², or 0 where the density is not defined."""
         usable = self._known & ~self.point
         return np.divide(0.5, self.variance, out=np.zeros_like(self.variance), where=usable)
 
@@ -240,7 +240,7 @@ def student_table(table: NormalTable) -> StudentTable:
 
 
 def student_cells(x: Floats, table: NormalTable) -> Floats:
-    """log t of cells, each with the posterior beside it."""
+    """Return the log density of Student's t for cells and their posteriors."""
     location, spread, power, constant = student_table(table)
     return np.asarray(constant - power * np.log1p(spread * (x - location) ** 2))
 
@@ -282,7 +282,7 @@ def _own(family: Gaussian, batch: Batch, statistics: Moments, table: NormalTable
 
 
 def _exactly(family: Gaussian, batch: Batch, rows: Array, statistics: Moments, kernels: Kernels) -> Scores:
-    """Rows under their own class, with moments of the other rows that are right to the last digits."""
+    """Return the scores of rows under their own class, with accurate moments of the other rows."""
     parts = []
     step = max(1, CELLS // batch.data.n_columns)
     for chosen in np.split(rows, range(step, len(rows), step)):
@@ -295,7 +295,7 @@ def _exactly(family: Gaussian, batch: Batch, rows: Array, statistics: Moments, k
 
 
 def _recomputed(left: Moments, few: Batch, rows: Array, batch: Batch, statistics: Moments) -> Moments:
-    """With the delicate cells computed from all other rows of the class, if the batch has them all."""
+    """Recompute numerically sensitive cells from all other rows of the class, if the batch contains them."""
     x = few.data.floats()
     delicate = ~np.isnan(x) & (left.weight > 0) & (left.scatter <= _DELICATE * statistics.scatter[few.classes])
     complete = np.isclose(batch.row_weight(), statistics.rows, rtol=1e-9, atol=0)[few.classes]
@@ -334,7 +334,7 @@ def _moments(x: Floats, weight: Floats | None, rows: Array) -> tuple[float, floa
 
 
 def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats, kernels: Kernels) -> Scores:
-    """With one variance for all classes, a row that is out changes the scores of all of them."""
+    """Return left-out scores with a shared variance, which depends on the left-out row in all classes."""
     table, floor, extra = family.table(statistics), family.floor(statistics), family.extra(batch.n_classes)
     if np.isnan(table.location[:, statistics.weight.any(axis=0)]).any():
         finite = np.full((len(batch.classes), batch.n_classes), np.nan)
@@ -382,7 +382,7 @@ def _shared_student(table: NormalTable, batch: Batch) -> Floats:
 def _one_by_one(
     family: Gaussian, batch: Batch, i: int, statistics: Moments, offset: Floats, kernels: Kernels
 ) -> tuple[Any, Any, Any]:
-    """The scores and limits of a row whose class is computed again without it."""
+    """Return the scores and limits of a row whose class is recomputed without it."""
     one = batch.take(np.array([i]))
     few = _recomputed(remove_each(family, one, statistics, kernels), one, np.array([i]), batch, statistics)
     c = int(one.classes[0])

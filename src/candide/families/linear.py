@@ -218,7 +218,7 @@ class LinearLikelihood(TermLikelihood):
 def observe_counts(
     batch: Batch, kernels: Kernels, model: str, threshold: float | None = None, *, presence: bool = False
 ) -> Counts:
-    """The tally of a batch; counts must be finite and, without a threshold, not negative."""
+    """Return the counts of a batch, which must be finite and, without a threshold, non-negative."""
     tally = kernels.tally(batch.data, batch.classes, batch.weight, batch.n_classes, threshold)
     if tally.infinite:
         raise infinite_cell(batch.data)

@@ -160,7 +160,7 @@ class MultinomialLikelihood(LinearLikelihood):
         return np.asarray(share / share.sum(axis=1, keepdims=True))
 
     def sample(self, classes: Positions, rng: np.random.Generator, length: int | Array = 100) -> Floats:
-        """Rows of counts; ``length`` tokens a row, one number or one per row."""
+        """Return rows of counts with ``length`` tokens each, one number or one per row."""
         return draw_tokens(self.shares(), classes, rng, length)
 
     def expected(self, data: Data, posterior: Floats) -> Floats:
@@ -207,7 +207,7 @@ class PolyaLikelihood(TermLikelihood):
         return np.asarray(scores - log_rising(self.whole, row_sums(data)[:, None]))
 
     def left_out(self, batch: Batch, kernels: Kernels) -> Scores:
-        """Every row under its own class, with the row taken out."""
+        """Return the score of each row under its own class without the row."""
         total, alpha, length = self.statistics.dense(), self.family.prior.concentration, row_sums(batch.data)
         whole = own_tokens_left(batch, total, alpha, length)
         own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, total, alpha)

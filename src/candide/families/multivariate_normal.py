@@ -97,7 +97,7 @@ class EllipticLikelihood(TermLikelihood):
         return out
 
     def expected(self, data: Data, posterior: Floats) -> Floats:
-        """Of a missing cell the mean given those that are known, over all classes; known cells as they are."""
+        """Return the mean of missing cells given the known ones, over all classes; known cells are unchanged."""
         x = data.floats()
         out = np.array(x)
         for rows, known in patterns(x):
@@ -124,7 +124,7 @@ class EllipticLikelihood(TermLikelihood):
 
 
 def patterns(x: Floats) -> Iterator[tuple[Array, Array]]:
-    """Rows in which the same columns are known, and those columns."""
+    """Yield rows with the same observed columns, and these columns."""
     known = ~np.isnan(x)
     if known.all():
         yield np.arange(len(x)), np.arange(x.shape[1])
@@ -149,7 +149,7 @@ def log_density(square: Floats, log_determinant: Floats | float, n_columns: int,
 
 
 def _square(deviation: Floats, scale: Floats) -> tuple[Floats, float]:
-    """Squared distances of rows, and the logarithm of the determinant."""
+    """Return squared distances of rows, and the log determinant."""
     from scipy.linalg import solve_triangular
 
     if not deviation.shape[1]:
@@ -160,7 +160,7 @@ def _square(deviation: Floats, scale: Floats) -> tuple[Floats, float]:
 
 
 def root_of(scale: Floats) -> Floats:
-    """Cholesky's factor; a matrix that has none is refused."""
+    """Return the Cholesky factor; raise an error for a singular matrix."""
     try:
         return np.asarray(np.linalg.cholesky(scale))
     except np.linalg.LinAlgError:
@@ -171,7 +171,7 @@ def root_of(scale: Floats) -> Floats:
 
 
 def _slope(scale: Floats, known: Array, missing: Array) -> Floats:
-    """What known columns say about missing ones, ``(known, missing)``."""
+    """Return the regression coefficients of missing columns on known ones, ``(known, missing)``."""
     from scipy.linalg import cho_factor, cho_solve
 
     if not len(known):
@@ -238,7 +238,7 @@ class MultivariateNormal(Plain):
         raise ParameterError("a normal distribution has no pseudo-count alpha; pass a parameter_prior")
 
     def table(self, statistics: BlockMoments) -> NormalInverseWishart:
-        """The posterior of each class; maximum likelihood is that of no prior at all."""
+        """Return the posterior of each class; maximum likelihood is the posterior without a prior."""
         n_columns = statistics.mean.shape[1]
         prior = _nothing(n_columns, 0.0) if self.estimate == "mle" else self.prior
         assert prior is not None
@@ -281,7 +281,7 @@ class MultivariateNormal(Plain):
         return MeanVariance(*(tuple(np.ravel(end) for end in pair) for pair in ends))
 
     def log_marginal_likelihood(self, statistics: BlockMoments) -> Floats:
-        """Of each column without the others: they hang together, so the columns do not add up to the total."""
+        """Return the log marginal likelihood of each column alone; dependent columns do not add up to the total."""
         variances = np.diagonal(statistics.scatter, axis1=1, axis2=2)
         alone = self._proper(statistics).columns()
         return np.asarray(
@@ -365,7 +365,7 @@ class _Posterior(NamedTuple):
 
 
 def own_scores(family: MultivariateNormal, batch: Batch, statistics: BlockMoments, kernels: Kernels) -> Scores:
-    """Rows under their own classes, each left out; the family is resolved."""
+    """Return left-out scores of rows under their own classes; the family is resolved."""
     x, out = batch.data.floats(), np.full(len(batch.classes), np.nan)
     weight = np.ones(len(out)) if batch.weight is None else batch.weight
     # Rows with missing cells were never in the sums, nor were those without weight.

@@ -101,7 +101,7 @@ class Poisson(Plain):
         return np.asarray(np.maximum(super().most_alpha(statistics), 10.0 * mean.max(axis=0) * self.prior.rate))
 
     def parts(self, statistics: Counts) -> tuple[Floats, Floats]:
-        """Events and exposure, prior included: their ratio is the rate."""
+        """Return events and exposure, including the prior; their ratio is the rate."""
         events = statistics.dense() + pseudo_count(self.prior.shape, self.estimate)
         return np.maximum(events, 0.0), statistics.observed() + self._prior_exposure
 
@@ -215,7 +215,7 @@ class Poisson(Plain):
 
 
 def _all_classes(values: float | Floats, n_classes: int) -> Any:
-    """The values of all classes added up; they may be the same for each."""
+    """Return the sum of the values over all classes."""
     return np.sum(values, axis=0) if np.ndim(values) == 2 else np.multiply(values, n_classes)
 
 
@@ -304,7 +304,7 @@ class NegativeBinomialLikelihood(TermLikelihood):
         return np.asarray(rising + kernels.linear_scores(data, self._slope, base, None))
 
     def left_out(self, batch: Batch, kernels: Kernels) -> Scores:
-        """Every row under its own class, with the row taken out; all cells of a class have been seen as often."""
+        """Return the left-out score of each row under its own class, if all cells of a class have equal exposure."""
         shape, length, total = self.family.prior.shape, row_sums(batch.data), self.statistics.dense()
         events, exposure = self.family.own_left(batch, self.statistics, float(shape), length)
         own = kernels.own_rising_scores(batch.data, batch.classes, batch.weight, total, shape)

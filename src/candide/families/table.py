@@ -191,7 +191,7 @@ class TableFamily(Plain):
         return Choice(model, "", losses)
 
     def _losses(self, models: Sequence[ColumnModel], j: int, log_prior: Floats, held_out: Sequence[HeldOut]) -> Floats:
-        """The class log-loss of models of a column, with cuts and widths as they are and counts of the other rows."""
+        """Return the class log-loss of models of a column on left-out rows, with fixed cuts and widths."""
         total, weight = np.zeros(len(models)), 0.0
         for batch, rest in held_out:
             parts, column, own = self._parts(rest, j), batch.data.columns[j], batch.classes
@@ -203,7 +203,7 @@ class TableFamily(Plain):
         return np.nan_to_num(total / weight, nan=np.inf)
 
     def _parts(self, statistics: TableStatistics, j: int) -> dict[str, Any]:
-        """What a column's models are made of."""
+        """Return the statistics from which the models of a column are built."""
         place, missing = statistics.place(j), np.maximum(statistics.rows - statistics.observed(j), 0.0)
         how = {"missing": missing, "treat_missing": self.missing, "alpha": self.alpha}
         if statistics.kinds[j] == "number":
@@ -224,7 +224,7 @@ class TableFamily(Plain):
         return TableLikelihood(statistics, resolved, models, blocks, resolved._text_likelihoods(statistics))
 
     def _text_likelihoods(self, statistics: TableStatistics) -> dict[int, TextLikelihood]:
-        """Of the text columns, by place."""
+        """Return the likelihoods of the text columns by position."""
         families = ((j, choice.text) for j, choice in enumerate(self.choices or ()))
         return {
             j: family.likelihood(statistics.texts[statistics.place(j)]) for j, family in families if family is not None
@@ -239,14 +239,14 @@ class TableFamily(Plain):
         )
 
     def without(self, columns: frozenset[int]) -> TableFamily:
-        """With nothing said of some columns, once models were chosen."""
+        """Return the family without some columns, after models were chosen."""
         assert self.choices is not None
         choices = (Choice(None, NOT_GIVEN, {}) if j in columns else own for j, own in enumerate(self.choices))
         return replace(self, choices=tuple(choices))
 
     @property
     def not_given(self) -> frozenset[int]:
-        """The columns that nothing is said of for that reason."""
+        """Return the columns that are left out for this reason."""
         return frozenset(j for j, choice in enumerate(self.choices or ()) if choice.note == NOT_GIVEN)
 
     def for_choices(self) -> TableFamily:
@@ -259,7 +259,7 @@ class TableFamily(Plain):
         )
 
     def among(self, names: tuple[Any, ...]) -> TableFamily:
-        """For some columns, each by itself."""
+        """Return the family of some columns, each modeled separately."""
         column_specs = tuple(self.column_specs[self.names.index(name)] for name in names)
         return replace(self, names=names, column_specs=column_specs, blocks=(), choices=None, source=None)
 

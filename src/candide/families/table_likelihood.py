@@ -1,4 +1,4 @@
-"""What the columns of a table say of rows: column by column, or added up in one pass over their codes."""
+"""Likelihood of a table: scores by column, or added up in one pass over the codes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TableLikelihood:
 
     @cached_property
     def places(self) -> list[int]:
-        """The columns that something is said of: by themselves, in blocks, as texts."""
+        """Return the columns that contribute: single columns, blocks and texts."""
         blocks = {j for block in self.family.blocks for j in block.columns}
         return sorted({*self.shown, *self.texts, *blocks} - self.family.not_given)
 
@@ -122,7 +122,7 @@ class TableLikelihood:
         return block.family.left_out(rows, part, self.blocks[i], np.zeros(batch.n_classes), kernels).finite
 
     def own_left_out(self, batch: Batch, keep_sizes: bool, kernels: Kernels) -> Floats:
-        """Every row under its own class without itself, ``(rows,)``; the class may keep its size."""
+        """Return the left-out score of each row under its own class, ``(rows,)``; the class size may be kept."""
         own = np.zeros(batch.data.n_rows)
         for j in self.shown:
             own += _left_out(self._model(j), j, batch, keep_size=keep_sizes)
@@ -160,7 +160,7 @@ class TableLikelihood:
         return self.scores(data, np.zeros(len(self.statistics.rows)), kernels) * _SHRINK
 
     def each(self, data: Columns, kernels: Kernels) -> Scores:
-        """Row ``i`` under class ``i``."""
+        """Return the score of row ``i`` under class ``i``."""
         scores = self.scores(data, np.zeros(len(self.statistics.rows)), kernels)
         return Scores(scores[np.arange(data.n_rows), np.arange(data.n_rows)])
 
@@ -168,7 +168,7 @@ class TableLikelihood:
         return np.zeros(data.n_rows)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> list[Array]:
-        """The cells of each column; those without a model are missing."""
+        """Return sampled cells of each column; columns without a model are missing."""
         columns = [_no_cells(kind, len(classes)) for kind in self.statistics.kinds]
         for j in self.shown:
             columns[j] = self._model(j).sample(classes, rng)
@@ -236,7 +236,7 @@ def _left_out(model: ColumnModel, j: int, batch: Batch, *, keep_size: bool) -> F
 
 
 def _picked(data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classes: int, kernels: Kernels) -> Floats:
-    """The rows of tables that the codes of the columns pick, added up."""
+    """Return the sum of the table rows selected by the codes of the columns."""
     if not used:
         return np.zeros((data.n_rows, n_classes))
     # One more row for what a column passes over.
@@ -253,7 +253,7 @@ def _add(total: Floats, part: Floats | None) -> None:
 
 
 def coded(data: Columns, used: list[tuple[int, CodedColumn]], kernels: Kernels) -> Dense:
-    """The codes of some columns; what has none is below 0."""
+    """Return the codes of some columns; below 0 for cells without a code."""
     codes = np.empty((data.n_rows, len(used)), dtype=np.int32)
     numbers = [(i, j, model) for i, (j, model) in enumerate(used) if model.cuts is not None]
     if numbers:

@@ -144,7 +144,7 @@ class TextFamily(Plain):
         return np.asarray(self.inner.score_variance(known.rows(data, kernels), known.counts, kernels))
 
     def amount(self, data: TextRows) -> Floats:
-        """Tokens of each text, known or not."""
+        """Return the number of tokens of each text, known or not."""
         found = Kernels().count_tokens(data.texts, [self.feature_sets[0].features], grow=True)[0].rows
         return np.asarray(found.matrix().sum(axis=1), dtype=np.float64).ravel()
 
@@ -171,7 +171,7 @@ _LEAST_SHARE = 1e-3
 
 
 def shared_out(family: TextFamily, data: TextRows, share: Floats, kernels: Kernels) -> TextStatistics:
-    """Each text belongs to every class in part: ``share`` is ``(texts, classes)``, its weight included."""
+    """Return counts of texts divided among the classes by ``share``, ``(texts, classes)``, weights included."""
     share = np.where(share < _LEAST_SHARE * share.sum(axis=1, keepdims=True), 0.0, share)
     parts = [_shared_out(family, part, share[begin:end], kernels) for begin, end, part in chunks(data, _CHUNK)]
     total = parts[0]

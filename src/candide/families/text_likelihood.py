@@ -96,7 +96,7 @@ class TextLikelihood:
         return bool(self.inner.is_limit)
 
     def rows(self, data: TextRows, kernels: Kernels) -> Sparse:
-        """Texts as rows of the first feature set."""
+        """Return texts as rows of the first feature set."""
         return self.known.rows(data, kernels)
 
     @cached_property
@@ -177,7 +177,7 @@ class TextLikelihood:
         return TokenBinParts(known, table.token_views(tokens[known]))
 
     def _table_of(self, place: int, codes: Array) -> TokenBins:
-        """Of some tokens alone, numbered as they are given."""
+        """Return the table of some tokens, numbered in the given order."""
         sums = self.statistics.feature_sets[place].counts.cells
         if place not in self._wholes:
             whole = TokenBins.of_some(sums, np.zeros(0, dtype=np.int64), _BAND_ALPHA)
@@ -272,7 +272,7 @@ class TextLikelihood:
         return np.asarray(np.concatenate(parts))
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
-        """Texts of tokens in any order, with a space between them."""
+        """Return texts of tokens in random order, separated by spaces."""
         coding = self.known.coding
         if isinstance(coding, Buckets):
             raise ParameterError(

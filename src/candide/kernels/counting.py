@@ -240,7 +240,7 @@ def _keep_sparse(n_classes: int, n_columns: int, stored: int) -> bool:
 
 
 def _with_implicit_zeros(rows: Array, count: Floats, missing: Floats, mean: Floats, scatter: Floats) -> MomentTable:
-    """Moments of all cells from those of the stored ones: the cells that are not stored are zeros."""
+    """Return the moments of all cells from those of the stored cells; cells that are not stored are zeros."""
     zeros = rows[:, None] - count - missing
     # Weights that are not whole leave a rest where every cell is stored.
     zeros[zeros < 1e-12 * rows[:, None]] = 0.0

@@ -51,7 +51,7 @@ class Dense:
         return f"column {j if self.names is None else self.names[j]!r}"
 
     def column(self, j: int) -> Array:
-        """One column, without a copy."""
+        """Return one column without a copy."""
         return self.values[j] if isinstance(self.values, tuple) else self.values[:, j]
 
     def rows(self, begin: int, end: int) -> Dense:
@@ -68,7 +68,7 @@ class Dense:
         return Dense(self.values[rows], len(rows), self.n_columns)
 
     def compressed(self) -> Sparse:
-        """The same rows, of which only the cells that are not 0 are stored, missing ones among them."""
+        """Return the same rows in sparse form; only missing cells and cells other than 0 are stored."""
         from scipy.sparse import csr_array
 
         return Sparse.of(csr_array(self.floats()))
@@ -95,7 +95,7 @@ class Sparse:
 
     @classmethod
     def of(cls, matrix: Any) -> Sparse:
-        """From any scipy sparse matrix; the order of cells within a row does not matter."""
+        """Convert a scipy sparse matrix; the order of cells within a row does not matter."""
         matrix = matrix.tocsr()
         indptr, indices, values = matrix.indptr, matrix.indices, matrix.data
         if indptr.dtype != indices.dtype:
@@ -114,7 +114,7 @@ class Sparse:
         return f"column {j}"
 
     def rows(self, begin: int, end: int) -> Sparse:
-        """Rows ``begin`` to ``end``; only the row pointers are copied."""
+        """Return rows ``begin`` to ``end``; only the row pointers are copied."""
         indptr = self.indptr[begin : end + 1]
         stored = slice(int(indptr[0]), int(indptr[-1]))
         indices, values = self.indices[stored], self.values[stored]
@@ -128,7 +128,7 @@ class Sparse:
         return self
 
     def matrix(self) -> Any:
-        """The same rows as scipy's type."""
+        """Return the same rows as a scipy sparse array."""
         from scipy.sparse import csr_array
 
         return csr_array((self.values, self.indices, self.indptr), shape=(self.n_rows, self.n_columns))
@@ -152,7 +152,7 @@ class TextRows:
 
     @classmethod
     def packed(cls, utf8: Array, offsets: Array, missing: Array) -> TextRows:
-        """From Arrow's layout of strings."""
+        """Create rows from Arrow's layout of strings."""
         return cls(Texts.of_buffers(utf8, offsets, ~missing))
 
     @classmethod
@@ -165,16 +165,16 @@ class TextRows:
         return len(self.texts)
 
     def rows(self, begin: int, end: int) -> TextRows:
-        """Rows ``begin`` to ``end``, without a copy of their texts."""
+        """Return rows ``begin`` to ``end`` without copying their texts."""
         return TextRows(self.texts.rows(begin, end), self.first_row + begin)
 
     def take(self, rows: Array) -> TextRows:
-        """Some rows, without a copy of their texts."""
+        """Return some rows without copying their texts."""
         counted = [(feature_set, tokens.take(rows)) for feature_set, tokens in self.counted]
         return TextRows(self.texts.take(np.ascontiguousarray(rows, dtype=np.int64)), counted=counted)
 
     def counted_by(self, feature_sets: list[TokenFeatures]) -> list[Sparse] | None:
-        """The rows of tokens, if just these feature sets were counted."""
+        """Return the token counts if exactly these feature sets were counted."""
         return (
             [tokens for _, tokens in self.counted]
             if feature_sets == [feature_set for feature_set, _ in self.counted]
@@ -182,21 +182,21 @@ class TextRows:
         )
 
     def arrays(self) -> dict[str, Array]:
-        """All texts as valid UTF-8, as ``packed`` takes them: a copy."""
+        """Return a copy of all texts as valid UTF-8, in the form that ``packed`` accepts."""
         utf8, offsets = self.texts.packed()
         return {"utf8": utf8, "offsets": offsets, "missing": self.texts.missing()}
 
     def stored(self, rows: Array) -> TextRows:
-        """A copy of some rows, which needs nothing that they were read from."""
+        """Return a copy of some rows that does not reference the original buffers."""
         some = self.take(rows)
         return replace(TextRows.packed(**some.arrays()), counted=some.counted)
 
     def sizes(self) -> Array:
-        """Bytes of each text."""
+        """Return the size of each text in bytes."""
         return self.texts.sizes(_HASH_THREADS)
 
     def hashes(self) -> Array:
-        """A hash of each text, of 63 bits, the same on all machines."""
+        """Return a 63-bit hash of each text, which is the same on all machines."""
         return self.texts.hashes(_HASH_THREADS)
 
     def __getstate__(self) -> Any:

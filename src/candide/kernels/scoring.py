@@ -121,7 +121,7 @@ class ScoringKernels:
 
 
 def dense_values(data: Data) -> Array | tuple[Array, ...]:
-    """For kernels to which a cell that is not stored says as much as any other."""
+    """Return dense cells, for kernels in which cells that are not stored contribute too."""
     return data.floats() if isinstance(data, Sparse) else data.values
 
 

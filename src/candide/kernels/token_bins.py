@@ -39,7 +39,7 @@ class TokenBins:
 
     @classmethod
     def of(cls, texts: Any, alpha: float, knots: tuple[float, ...] = KNOTS, complement: bool = False) -> TokenBins:
-        """From weights of texts, ``(classes, codes)``: an array or scipy's ``csr_array``.
+        """Create bins from weights of texts, ``(classes, codes)``: an array or a scipy ``csr_array``.
 
         >>> table = TokenBins.of(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]]), alpha=1.0)
         >>> table.place, table.weight
@@ -54,7 +54,7 @@ class TokenBins:
     def of_seen(
         cls, texts: Any, alpha: float, knots: tuple[float, ...] = KNOTS, complement: bool = False
     ) -> tuple[Positions, TokenBins]:
-        """The codes that some class has, ascending, and a table for these alone, numbered from 0.
+        """Return the codes that occur in some class, ascending, and a table of these codes, numbered from 0.
 
         >>> codes, table = TokenBins.of_seen(np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]]), alpha=1.0)
         >>> codes, table.place
@@ -65,7 +65,7 @@ class TokenBins:
 
     @classmethod
     def of_some(cls, texts: Any, codes: Array, alpha: float, complement: bool = False) -> TokenBins:
-        """The same without other tokens than these, which are numbered as they are given: see ``renumbered``.
+        """Return the bins of these tokens only, numbered in the given order; see ``renumbered``.
 
         >>> counts = np.array([[3.0, 0.0, 1.0], [3.0, 0.0, 9.0]])
         >>> table = TokenBins.of_some(counts, np.array([1, 2]), alpha=1.0)
@@ -129,7 +129,7 @@ class TokenBins:
         return np.hstack([logs, self._logs_by_others[:, None]]) if self.complement else logs
 
     def token_views(self, tokens: Array) -> Floats:
-        """What the tokens of one text add to its scores, ``(views, tokens, classes)``.
+        """Return the contributions of the tokens of one text to its scores, ``(views, tokens, classes)``.
 
         >>> table = TokenBins.of(np.array([[3.0, 1.0], [3.0, 9.0]]), alpha=1.0)
         >>> table.token_views(np.array([0, 1])).shape
@@ -159,7 +159,7 @@ class TokenBins:
 
 
 def some_columns(texts: Any, codes: Array) -> Any:
-    """A few columns; looked up in rows that are in order, where SciPy would go through all columns and cells."""
+    """Return a few columns by a search in sorted rows; SciPy would process all columns and cells."""
     if isinstance(texts, np.ndarray) or not texts.has_sorted_indices or texts.shape[0] * len(codes) > _FEW:
         return as_table(texts)[:, codes]
     out = np.zeros((texts.shape[0], len(codes)))
@@ -190,7 +190,7 @@ def as_table(texts: Any) -> Any:
 
 
 def distinct(codes: Array, n_codes: int) -> Array:
-    """Those that occur, ascending; of many, sorting takes ten times as long."""
+    """Return the distinct codes in ascending order, without sorting, which takes ten times as long for many codes."""
     if _SPARSELY * len(codes) < n_codes:
         # What np.unique does; it also imports numpy.ma, which takes longer than to answer a question about a text.
         ordered = np.sort(codes)
@@ -199,14 +199,14 @@ def distinct(codes: Array, n_codes: int) -> Array:
 
 
 def _occurs(codes: Array, n_codes: int) -> Array:
-    """For every code whether it occurs."""
+    """Return for each code whether it occurs."""
     occurs = np.zeros(n_codes, dtype=bool)
     occurs[codes] = True
     return occurs
 
 
 def sum_rows(sums: Any) -> tuple[Array, Positions, Floats]:
-    """Sums ``(classes, codes)`` that are not 0 as compressed rows: where each begins, codes, sums."""
+    """Return the nonzero sums ``(classes, codes)`` as compressed rows: row pointers, codes, sums."""
     if not isinstance(sums, np.ndarray):
         rows = sums.indptr.astype(np.int64, copy=False), sums.indices.astype(np.int32, copy=False)
         return *rows, sums.data.astype(np.float64, copy=False)

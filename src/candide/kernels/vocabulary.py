@@ -36,7 +36,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> Vocabulary:
-        """From texts that are tokens; repeated ones count once."""
+        """Create a vocabulary from tokens; repeated tokens count once."""
         return cls(_core.Vocabulary.of_tokens(_as_texts(tokens)))
 
     @classmethod
@@ -52,21 +52,21 @@ class Vocabulary:
         return made
 
     def arrays(self) -> tuple[Array, Array]:
-        """The bytes of all tokens, and where each begins and ends: Arrow's layout of strings."""
+        """Return the bytes of all tokens and their offsets, in Arrow's layout of strings."""
         return self.native.arrays()
 
     def tokens(self, codes: Array | None = None) -> list[str]:
-        """All tokens, or those of some codes, as strings."""
+        """Return all tokens, or those of some codes, as strings."""
         utf8, offsets = self.arrays()
         data, every = utf8.tobytes(), range(len(self))
         return [str(data[offsets[i] : offsets[i + 1]], "utf-8") for i in (every if codes is None else codes)]
 
     def codes(self, tokens: Iterable[str]) -> Positions:
-        """The code of each token, -1 where there is none."""
+        """Return the code of each token; -1 for unknown tokens."""
         return self.native.codes(_as_texts(tokens))
 
     def take(self, codes: Array) -> Vocabulary:
-        """Some tokens, in the order given."""
+        """Return the vocabulary of some tokens, in the given order."""
         utf8, offsets = self.arrays()
         sizes = np.diff(offsets)[codes]
         ends = np.cumsum(sizes)
@@ -74,7 +74,7 @@ class Vocabulary:
         return Vocabulary.from_arrays(utf8[places], np.concatenate([[0], ends]).astype(np.int64))
 
     def merge(self, other: Vocabulary) -> tuple[Vocabulary, Positions]:
-        """Both, this one's tokens first; and the code that each token of the other has there."""
+        """Return the union, with the tokens of this vocabulary first, and the code of each token of the other in it."""
         merged, codes = self.native.merged(other.native)
         return Vocabulary(merged), codes
 
@@ -112,7 +112,7 @@ class Buckets:
         return self.bits
 
     def codes(self, tokens: Iterable[str]) -> Positions:
-        """The bucket of each token."""
+        """Return the bucket of each token."""
         return _core.token_buckets(_as_texts(tokens), self.bits)
 
     def __len__(self) -> int:
@@ -131,7 +131,7 @@ class SomeBuckets(Buckets):
 
     @classmethod
     def of(cls, native: _core.BucketList) -> SomeBuckets:
-        """As kernels hold them."""
+        """Return the vocabulary in the form that kernels use."""
         return cls(native.bits(), buckets=native.buckets())
 
     @cached_property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: State, sign: float) -> Classifier:
-    """With other sums, after the rows of a batch were added (``sign`` is 1.0) or taken out (-1.0)."""
+    """Return the classifier after the rows of a batch were added (``sign`` is 1.0) or removed (-1.0)."""
     fitted = model.latest_fitted
     if fitted is not None and state.sample is None:
         fitted = _without_refit(fitted, state, batch)
@@ -41,7 +41,7 @@ def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: St
 
 
 def _without_refit(fitted: Fitted, state: State, batch: State) -> Fitted:
-    """The fitted parameters after a batch; a warning if a refit is due, because there are no rows for it."""
+    """Return the fitted parameters after a batch, and warn if a refit is due but no rows are kept."""
     later = fitted.later(float(batch.rows.sum()))
     if later.is_due and not fitted.is_due:
         warn(
@@ -65,7 +65,7 @@ def _with_views(fitted: Fitted, bound_spec: BoundSpec, state: State, batch: Stat
 
 
 def forgotten(model: Classifier, batch: State) -> Classifier:
-    """Without rows that were learned.
+    """Return the classifier without rows that it was trained on.
 
     They leave sums, views and the rows kept at once; a refinement, which is no sum, with the next refit.
     """
@@ -80,7 +80,7 @@ def forgotten(model: Classifier, batch: State) -> Classifier:
 
 
 def merged(model: Classifier, other: Classifier) -> Classifier:
-    """The model of the rows of both."""
+    """Return the classifier of the rows of both."""
     if type(model.bound_spec.family) is not type(other.bound_spec.family):
         raise MergeError("only models of the same type can be merged")
     state, names = model.state.merge(other.state), all_names(other.token_names, model.token_names)
@@ -100,6 +100,6 @@ def merged(model: Classifier, other: Classifier) -> Classifier:
 
 
 def _frozen_fitted(model: Classifier, other: Classifier) -> Fitted | None:
-    """What cannot be fitted again, after the rows of another model."""
+    """Return the fitted parameters that cannot be refitted after a merge."""
     mine = model.latest_fitted
     return mine.later(float(other.state.rows.sum())) if mine is not None and mine.frozen else None

@@ -86,7 +86,7 @@ class Classifier:
 
     @cached
     def family(self) -> Family:
-        """The family with all that it takes from the classes together fixed at what they say now."""
+        """Return the family with the quantities that are shared by all classes fixed at their current values."""
         family = self.bound_spec.family
         if self.bound_spec.alpha == "evidence":
             from .smoothing import by_marginal_likelihood
@@ -104,7 +104,7 @@ class Classifier:
 
     @cached
     def statistics(self) -> Any:
-        """The sums of the state; where the rows kept tell copies, a row weighs as much as all of its copies.
+        """Return the statistics of the state; if kept rows reveal copies, a row has the weight of all of its copies.
 
         What a row weighs matters to choices, and these stay until the next refit.
         """
@@ -144,18 +144,18 @@ class Classifier:
 
     @property
     def can_refit(self) -> bool:
-        """Whether there are rows to refit on, and they can tell again what was fitted."""
+        """Return whether rows are kept on which the fitted parameters can be refitted."""
         lasts = (fitted := self.latest_fitted) is not None and fitted.frozen and fitted.refinement is None
         return self.bound_spec.looks_back and self.state.sample is not None and not lasts
 
     @cached
     def fitted(self) -> Fitted | None:
-        """What was chosen by looking at rows again, with all changes since in the sums of its views."""
+        """Return the parameters fitted in a second pass over rows, with later changes applied to the views."""
         return _consolidated(self.current)
 
     @cached
     def fitted_without_rows(self) -> Fitted | None:
-        """What was fitted, with all that must be fitted before the training rows go: for files, exports and workers.
+        """Return the fitted parameters, including those that require training rows, for files, exports and workers.
 
         These are the weights for rows with absent columns. Where training rows are kept, most such rows are scored by
         models of the columns that they have (``given.py``), so the weights are fitted when they are first needed.
@@ -194,7 +194,7 @@ class Classifier:
 
     @cached
     def out_of_fold(self) -> OutOfFoldScores:
-        """Training rows scored by models trained without them."""
+        """Return the scores of training rows by models trained without them."""
         from .out_of_fold import OutOfFoldScores, score_out_of_fold
 
         result = score_out_of_fold(self, Kernels(self.bound_spec.n_threads))
@@ -228,7 +228,7 @@ class Classifier:
 
     @cached
     def class_prior(self) -> Floats:
-        """p(class), fitted or given, class weights included."""
+        """Return p(class), fitted or given, including class weights."""
         if self.bound_spec.target is not None:
             return self.bound_spec.target
         return self.bound_spec.prior.probability(self.classes, self.state.rows)
@@ -243,7 +243,7 @@ class Classifier:
         return Scorer(self.likelihood, self.offset_for(self.state.rows))
 
     def offset_for(self, rows: Floats) -> Floats:
-        """What the classes add to every score if they have so many rows: their log prior, where it has a place."""
+        """Return the log prior added to the scores for these class sizes, if the family uses one."""
         prior = self.prior_in_score
         with np.errstate(divide="ignore"):
             if self.bound_spec.prior_in_score or len(self.classes) == 1:
@@ -260,19 +260,19 @@ class Classifier:
         return self.bound_spec.prior if self.bound_spec.target is None else ClassPrior(self.bound_spec.target)
 
     def learn(self, batch: State, bound_spec: BoundSpec, *, in_place: bool = False) -> Classifier:
-        """After further rows, with the settings of now. ``in_place``: this model is used up."""
+        """Return the classifier after further rows, with the current settings; ``in_place`` invalidates this one."""
         from .changes import after_rows
 
         return after_rows(self, self.state.learn(batch, in_place=in_place), bound_spec, batch, 1.0)
 
     def forget(self, batch: State) -> Classifier:
-        """Without rows that were learned."""
+        """Return the classifier without rows that it was trained on."""
         from .changes import forgotten
 
         return forgotten(self, batch)
 
     def merge(self, other: Classifier) -> Classifier:
-        """The model of both sets of rows."""
+        """Return the classifier of both sets of rows."""
         from .changes import merged
 
         return merged(self, other)
@@ -287,7 +287,7 @@ class Classifier:
         return below
 
     def discount(self, factor: float) -> Classifier:
-        """With all weights multiplied."""
+        """Return the classifier with all weights multiplied by a factor."""
         fitted, state = self.latest_fitted, self.state.discount(factor)
         if fitted is not None and factor == 0 and state.sample is not None:
             fitted = None  # nothing is left of what it was fitted on
@@ -295,7 +295,7 @@ class Classifier:
         return Classifier(self.bound_spec, state, fitted, token_names=self.token_names, choices=self.latest_choices)
 
     def refitted(self, bound_spec: BoundSpec) -> Classifier:
-        """With everything that looks at rows again made anew; without rows to look at, an error."""
+        """Return the classifier with all parameters refitted on kept rows; raise an error if there are none."""
         if bound_spec.looks_back:
             seen_rows(bound_spec, self.state, "refit")
         fitted = self.latest_fitted
@@ -313,7 +313,7 @@ class Classifier:
         )
 
     def without_sample(self, *, compute_loo: bool) -> Classifier:
-        """Without training rows; what needs them is made before they go."""
+        """Return the classifier without training rows; everything that needs them is computed first."""
         from .top_features import top_token_names
 
         made = self.report if compute_loo and self.can_report else None
@@ -344,13 +344,13 @@ class Classifier:
         return Classifier(self.bound_spec, self.state, replace(fitted, views=views.without_grids()))
 
     def resolved(self, *, compute_loo: bool) -> Classifier:
-        """With all that looks at rows again made already; after changes the report, slow as a refit, waits."""
+        """Return the classifier with all parameters fitted; after changes, the slow evaluation is deferred."""
         known = self._report is not None or (self.can_report and not self.staleness)
         made = self.report if compute_loo and known else None
         return Classifier(self.bound_spec, self.state, self.fitted, made, self.token_names, self.importance)
 
     def for_file(self, *, forgot: bool = False) -> Classifier:
-        """The same model, or refitted where a file could not tell all of it, or would tell what was forgotten.
+        """Return the classifier to store: refitted if the file would be incomplete or would contain forgotten rows.
 
         A file holds the sums, not the families of columns, which are chosen again; a refinement holds forgotten words.
         """
@@ -358,11 +358,11 @@ class Classifier:
         return self.refitted(self.bound_spec) if self.staleness and self.can_refit and untold else self
 
     def pruned(self, bound_spec: BoundSpec, state: State, fitted: Fitted) -> Classifier:
-        """Without something that predicting never asks."""
+        """Return the classifier without data that predictions do not need."""
         return Classifier(bound_spec, state, fitted, self._report, self.token_names, self.importance)
 
     def with_class_prior(self, prior: Floats) -> Classifier:
-        """For rows among which the classes have other shares than in training.
+        """Return the classifier for rows with other class frequencies than in training.
 
         A calibration was fitted with the shares of training, so the change comes after it. What was chosen stays.
         """
@@ -383,21 +383,21 @@ class Classifier:
         return log_softmax(scores + change) if change.any() else scores
 
     def predict(self, data: Any, kernels: Kernels) -> Array:
-        """The label of each row."""
+        """Return the predicted label of each row."""
         if not self.bound_spec.corrects:
             return self.classes.labels[self.scorer.best(data, kernels)]
         best = self.posterior(data, kernels, logarithm=True).argmax(axis=1)
         return np.asarray(self.classes.labels[best])
 
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
-        """p(class | x), or its logarithm, calibrated if the bound spec says so."""
+        """Return p(class | x), or its logarithm, with calibration if the bound spec has one."""
         if not self.bound_spec.corrects:
             return self.scorer.posterior(data, kernels, logarithm=logarithm)
         scores = log_posterior(self, data, kernels)
         return scores if logarithm else np.exp(scores)
 
     def uncalibrated(self, data: Any, kernels: Kernels) -> Floats:
-        """Log posteriors before they are calibrated: of the views with their weights, if there are any."""
+        """Return log posteriors before calibration, from the weighted views if there are any."""
         views = self.views_for(data)
         if views is None:
             return self.scorer.posterior(data, kernels, logarithm=True)
@@ -410,18 +410,18 @@ class Classifier:
         return scores
 
     def views_for(self, data: Any) -> StackedViews | StackedTokenViews | None:
-        """The views that score these rows: rows with absent columns have other weights."""
+        """Return the views that score these rows; rows with absent columns have other weights."""
         fitted = self.current
         if fitted is not None and _lacks_partial_weights(fitted.views):
             fitted = fitted if fitted.views.absent(self.likelihood, data) is None else self.fitted_without_rows
         return None if fitted is None else fitted.views
 
     def calibrated(self, scores: Floats, data: Any) -> Floats:
-        """Log posteriors as the calibration corrects them, under the class prior of where the model is used."""
+        """Return calibrated log posteriors under the class prior of prediction."""
         return self._retargeted(self.as_in_training(scores, data))
 
     def as_in_training(self, scores: Floats, data: Any) -> Floats:
-        """Log posteriors as the calibration corrects them, under the class prior that it was fitted with."""
+        """Return calibrated log posteriors under the class prior of training."""
         fitted = self.current
         if fitted is None or fitted.calibration is None:
             return scores
@@ -432,20 +432,20 @@ class Classifier:
         return log_softmax(np.where(impossible, -np.inf, out)) if impossible.any() else out
 
     def log_density(self, data: Any, kernels: Kernels) -> Floats:
-        """log p(x), row by row."""
+        """Return log p(x) of each row."""
         return plus_base(log_sum(self.scorer.joint(data, kernels)), self.likelihood.log_base(data))
 
     def log_likelihood(self, data: Any, classes: Positions, weight: Floats | None, kernels: Kernels) -> float:
-        """Σ log p(x, class) over rows."""
+        """Return Σ log p(x, class) over rows."""
         return log_likelihood(self, data, classes, weight, kernels)
 
     def sample(self, n: int, rng: np.random.Generator, **options: Any) -> tuple[Any, Array]:
-        """Rows drawn from the model, and their labels."""
+        """Return rows drawn from the model, and their labels."""
         classes = rng.choice(len(self.classes), size=n, p=self.class_prior).astype(np.int32)
         return self.likelihood.sample(classes, rng, **options), self.classes.labels[classes]
 
     def parameters(self, column_names: Array) -> Table:
-        """Every parameter of p(x | class) with the count behind it."""
+        """Return the parameters of p(x | class) with their counts."""
         # Copies: what a reader does to the table must not reach the model.
         columns = {name: np.array(column) for name, column in self.likelihood.parameters().items()}
         columns["class"] = named(columns["class"], self.classes.labels)
@@ -469,5 +469,5 @@ def _lacks_partial_weights(views: StackedViews | StackedTokenViews | None) -> Ty
 
 
 def _consolidated(old: Fitted | None) -> Fitted | None:
-    """With all changes in the tables of its views."""
+    """Return the fitted parameters with all changes applied to the tables of the views."""
     return replace(old, views=old.views.consolidated()) if old and _are_of_table(old.views) else old

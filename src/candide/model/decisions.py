@@ -15,7 +15,7 @@ UNSURE = -1
 
 
 def least_cost(probability: Floats, costs: Floats | None = None, abstain: float | None = None) -> Array:
-    """Positions of the answers with the least expected cost, the first of equals; -1 where no answer is better.
+    """Return the positions of the decisions with the lowest expected cost, the first of equals; -1 for no decision.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def _price(abstain: Any) -> float:
 
 
 def read_costs(costs: Any, labels: Array) -> Floats | None:
-    """Costs as an array ``[true, answered]`` in the order of ``labels``; None stays None.
+    """Return costs as an array ``[true, decision]`` in the order of ``labels``, or None.
 
     A mapping names pairs of labels; mistakes that it leaves out cost 1, right answers 0.
 
@@ -83,7 +83,7 @@ def read_costs(costs: Any, labels: Array) -> Floats | None:
 
 
 def _by_label(costs: Any, labels: Array) -> Any:
-    """A pandas table by its own labels, if it names the classes; anything else as it is."""
+    """Return a data frame of costs in the order of the classes, if it names them; other input unchanged."""
     if not (hasattr(costs, "index") and hasattr(costs, "columns")):
         return costs
     names, known = (list(costs.index), list(costs.columns)), labels.tolist()
@@ -144,7 +144,7 @@ def conformal_threshold(
     n_classes: int,
     multiplicity: Array | None = None,
 ) -> Floats:
-    """What log p(class) must reach for the class to enter a label set that holds the truth with ``coverage``.
+    """Return the lowest log p(class) at which a class is included in a set with this ``coverage``.
 
     ``own_log_probability`` are those of rows left out, of their own class. With ``by_class`` the coverage holds within
     every class, and each has its own threshold; else it holds over all rows. A new row is counted as one more, which
@@ -179,7 +179,7 @@ def _threshold(own: Floats, weight: Floats, copies: Array, coverage: float) -> f
 
 
 def label_set(log_probability: Floats, thresholds: Floats) -> Array:
-    """Which classes each row may have, ``(rows, classes)`` of booleans; the best one always among them.
+    """Return the set of classes of each row, booleans ``(rows, classes)``; the most probable class is always included.
 
     >>> label_set(np.log([[0.6, 0.3, 0.1], [0.1, 0.1, 0.8]]), np.log([0.25, 0.25, 0.9]))
     array([[ True,  True, False],

@@ -59,7 +59,7 @@ class _Cache:
                 self._models.popitem(last=False)
 
     def _drop(self, key: int) -> None:
-        """Called when the model of all columns is gone. Without the lock: this thread may hold it."""
+        """Drop the cached models of a deleted model, without the lock, which this thread may hold."""
         self._whole.pop(key, None)
         for pair in [pair for pair in tuple(self._models) if pair[0] == key]:
             self._models.pop(pair, None)
@@ -116,7 +116,7 @@ def _parts(model: Classifier, patterns: Array, of_row: Array, exact: set[int]) -
 
 
 def _lacking(model: Classifier, data: object) -> Array | None:
-    """``(rows, columns)``: the columns that rows lack and the model uses; None if they lack none."""
+    """Return which used columns each row lacks, ``(rows, columns)``; None if no row lacks any."""
     if not isinstance(data, Columns) or not is_table(model.bound_spec.family):
         return None
     absent = data.absent()
@@ -129,13 +129,13 @@ def _lacking(model: Classifier, data: object) -> Array | None:
 
 
 def _places(model: Classifier) -> list[int]:
-    """The columns of the table that a model uses."""
+    """Return the columns of the table that a model uses."""
     likelihood: TableLikelihood = model.likelihood
     return likelihood.places
 
 
 def without(model: Classifier, absent: frozenset[int]) -> Classifier:
-    """The model of all other columns."""
+    """Return the model of all other columns."""
     found = _CACHE.get(model, absent)
     if found is None:
         found = _made(model, absent)
@@ -158,7 +158,7 @@ def _made(model: Classifier, absent: frozenset[int]) -> Classifier:
 
 
 def _emptied(data: Any, absent: frozenset[int]) -> Dense | MixedRows:
-    """Rows that are kept, with some columns emptied: blocks look at several together."""
+    """Return the kept rows with some columns set to missing, because blocks use several columns jointly."""
     if isinstance(data, Dense):
         return _without_cells(data, absent)
     mixed: MixedRows = data

@@ -48,7 +48,7 @@ def leave_one_out(
 
 
 def _leave_prior(model: Classifier, batch: Batch, scores: Floats, kernels: Kernels) -> bool:
-    """Changes scores to those without the rows in the class prior; says whether that makes a class impossible."""
+    """Remove the rows from the class prior of the scores, in place; return whether that rules out a class."""
     prior = model.prior_in_score
     if prior.balanced:
         change = _offset_change(model, batch)
@@ -62,7 +62,7 @@ def _leave_prior(model: Classifier, batch: Batch, scores: Floats, kernels: Kerne
 
 
 def _offset_change(model: Classifier, batch: Batch) -> Floats:
-    """What a row's absence adds to the offsets of all classes, ``(rows, classes)``, where it changes their weights."""
+    """Return the change of the offsets of all classes when a row is left out, ``(rows, classes)``."""
     offset, rows = model.scorer.offset, model.state.rows
     if batch.weight is None:
         without = model.offset_for(remaining(rows, np.eye(len(rows))))[batch.classes]
@@ -76,7 +76,7 @@ def _offset_change(model: Classifier, batch: Batch) -> Floats:
 
 
 def _own_prior_change(model: Classifier, batch: Batch) -> Floats:
-    """What a row's absence adds to its class's log prior, but for a term that all classes share.
+    """Return the change of the log prior of a row's class when it is left out, up to a term shared by all classes.
 
     One change a row or, if all weigh the same, one a class.
     """
@@ -89,7 +89,7 @@ def _own_prior_change(model: Classifier, batch: Batch) -> Floats:
 
 
 def _log_rest(gone: Floats) -> Floats:
-    """log(1 - gone); up to rounding, all may be gone."""
+    """Return log(1 - gone), where ``gone`` may be 1 up to rounding."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log1p(-np.where(gone >= 1 - 1e-12, 1.0, gone)))
 
@@ -97,7 +97,7 @@ def _log_rest(gone: Floats) -> Floats:
 def cross_val_log_proba(
     model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut
 ) -> Floats:
-    """log p(class | x) of rows that the model has learned, each fold scored by what all others have taught."""
+    """Return log p(class | x) of training rows; each fold is scored by a model of the other folds."""
     refuse_unseen_categories(batch, model.state.statistics)
     out = np.empty((len(folds), len(model.classes)))
     for rows in rows_by_fold(folds):
@@ -106,7 +106,7 @@ def cross_val_log_proba(
 
 
 def _scored_by_rest(model: Classifier, batch: Batch, rows: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
-    """Rows scored by the model without them."""
+    """Return the scores of rows by the model without them."""
 
     def offset_for(rest: Floats) -> Floats:
         return model.offset_for(rest) if prior == "removed" else model.scorer.offset
@@ -117,14 +117,14 @@ def _scored_by_rest(model: Classifier, batch: Batch, rows: Array, kernels: Kerne
 def scored_by_rest(
     family: Family, whole: Any, batch: Batch, rows: Array, offset_for: Callable[[Floats], Floats], kernels: Kernels
 ) -> Floats:
-    """Some rows of a batch scored by what all others have taught; ``offset_for`` tells what the classes add then."""
+    """Return the scores of some rows of a batch by a model of the others; ``offset_for`` returns its class offsets."""
     rest = _without_rows(family, whole, batch, rows, kernels)
     scorer = Scorer(family.likelihood(rest), offset_for(rest.rows))
     return scorer.posterior(batch.data.take(rows), kernels, logarithm=True)
 
 
 def _without_rows(family: Family, whole: Any, batch: Batch, rows: Array, kernels: Kernels) -> Any:
-    """The statistic of all that was learned but some rows of a batch."""
+    """Return the statistics of all training rows except some rows of a batch."""
     rest = whole.without(family.observe(batch.take(rows), kernels))
     if rest.lost_digits(whole) and np.allclose(batch.row_weight(), whole.rows, rtol=1e-9):
         # All rows are here: the others speak for themselves.
@@ -133,14 +133,14 @@ def _without_rows(family: Family, whole: Any, batch: Batch, rows: Array, kernels
 
 
 def left_out_scores(model: Classifier, batch: Batch, folds: Array | None, kernels: Kernels) -> Floats:
-    """For choices between models: rows left out one by one, or in folds, while the class prior stays."""
+    """Return scores for model selection: rows are left out singly or in folds, with a fixed class prior."""
     if folds is None:
         return leave_one_out(model, batch, kernels, "fixed", model.family.for_choices())
     return cross_val_log_proba(model, batch, folds, kernels, "fixed")
 
 
 def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
-    """Which fold each row is in: one per group, or ``n_folds`` stretches of rows."""
+    """Return the fold of each row: one fold per group, or ``n_folds`` ranges of rows."""
     if groups is not None:
         if n_folds is not None:
             raise ParameterError(f"n_folds is {n_folds!r}, but with groups every group is a fold; omit one of them")
@@ -170,7 +170,7 @@ def _positions_of(groups: Any, n_rows: int) -> Array:
 
 
 def check_prior(prior: Any) -> PriorWhileOut:
-    """What becomes of the class prior while rows are out, checked."""
+    """Return the checked setting for the class prior of left-out rows."""
     if prior not in ("removed", "fixed"):
         raise ParameterError(
             f"class_prior is {prior!r}; expected 'removed' (the left-out row does not count in the prior) or 'fixed'"

@@ -217,7 +217,7 @@ def _one_hot_term(tables: tuple[CodeTable, ...]) -> LinearTerm:
 
 
 def _quadratic(term: Quadratic, *, is_limit: bool, squares: bool) -> LinearScores:
-    """With one variance for all classes linear in x; with any variances linear in x and x²."""
+    """Return scores that are linear in x if the classes share a variance, and otherwise linear in x and x²."""
     if is_limit:
         raise not_linear(
             "a column has zero variance within a class, so its weight would be infinite",
@@ -403,7 +403,7 @@ def _absent(score: LinearTerm) -> Floats:
 def linear_form(
     model: Classifier, column_names: Array, reader: Callable[[Any], Any], kernels: Kernels, *, squares: bool
 ) -> LinearForm:
-    """The linear form of a model; an error where it has none."""
+    """Return the linear form of a model; raise an error if it has none."""
     if model.bound_spec.order is not None:
         raise not_linear(
             "its scores are stacked views, which are not linear in the columns",

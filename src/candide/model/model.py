@@ -153,7 +153,7 @@ class Model:
         return self.spec.read_columns(X, self.schema, self.classifier)
 
     def batch(self, X: Any, y: Any, sample_weight: Any = None) -> Batch:
-        """Return rows whose labels the model knows."""
+        """Return rows, whose labels must be classes of the model."""
         X, y = self.spec.split_label(X, y)
         data, known = self.read(X), self.classifier.classes
         classes, positions = read_labels(like_classes(y, known), data.n_rows, self.kernels)
@@ -374,7 +374,7 @@ class Model:
         return folds_left_out(self.classifier, batch, folds, self.kernels, check_prior(class_prior))
 
     def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RowScores:
-        """Return the scores of rows with labels that the model knows, for an evaluation."""
+        """Return the scores of rows whose labels are classes of the model, for an evaluation."""
         from .evaluation import RowScores
 
         batch = self.batch(X, y, sample_weight)
@@ -415,7 +415,7 @@ def completed(spec: Spec, classifier: Classifier) -> Classifier:
 
 
 def as_seen(cells: Array, statistics: TableStatistics, j: int, *, whole: bool, bounded: bool) -> Array:
-    """The cells of column ``j``.
+    """Return the cells of column ``j``.
 
     ``whole``: the first rows held whole numbers alone. ``bounded``: the cells stand for things that know limits.
     """

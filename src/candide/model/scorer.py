@@ -27,7 +27,7 @@ class Scorer:
         return self._resolved(data, kernels, with_infinities)
 
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
-        """p(class | x), or its logarithm. Rows that no class allows get the limit ε → 0."""
+        """Return p(class | x), or its logarithm. Rows that are impossible in every class get the limit ε → 0."""
         scores = self._resolved(data, kernels, leaders_only)
         if kernels.normalize(scores, logarithm=logarithm):
             rows = np.flatnonzero(~np.isfinite(scores.max(axis=1)))
@@ -35,7 +35,7 @@ class Scorer:
         return scores
 
     def best(self, data: Any, kernels: Kernels) -> Array:
-        """The position of the most probable class of each row; the first of equals."""
+        """Return the position of the most probable class of each row; the first of equals."""
         parts = [self._best(part, kernels) for _, _, part in chunks(data)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -64,7 +64,7 @@ class Scorer:
         return np.asarray(self.offset > -np.inf)
 
     def _overflowed(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
-        """Rows so extreme that every score overflows: the scores times a tiny factor tell who is ahead."""
+        """Return rescaled scores for rows in which every score overflows."""
         shrunk = self.likelihood.shrunk(data, kernels)
         alive = _leaders(shrunk, _alive(shrunk, self.likelihood.limits(data, kernels), self._possible))
         scores = np.where(alive, self.offset, -np.inf)
@@ -81,12 +81,12 @@ def log_sum(joint: Floats) -> Floats:
 
 
 def leaders_only(scores: Floats, limits: list[Floats], possible: Array) -> Floats:
-    """Every class that a limit rules out is -inf."""
+    """Set the scores of classes that a limit rules out to -inf."""
     return np.where(_alive(scores, limits, possible), scores, -np.inf)
 
 
 def with_infinities(scores: Floats, limits: list[Floats], possible: Array) -> Floats:
-    """Diverging densities are infinite, probabilities of 0 are -inf; the most important limit has the last word."""
+    """Return scores with infinite densities and -inf for probabilities of 0; the dominant limit takes precedence."""
     for limit in reversed(limits):
         scores = np.where(limit == 0, scores, np.copysign(np.inf, limit))
     return np.where(possible, scores, -np.inf)
@@ -108,7 +108,7 @@ def _leaders(scores: Floats, alive: Array, slack: float = 0.0) -> Array:
 
 
 def log_likelihood(model: Classifier, data: Any, classes: Positions, weight: Floats | None, kernels: Kernels) -> float:
-    """Σ log p(x, class) over rows."""
+    """Return Σ log p(x, class) over rows."""
     if weight is not None:
         # A row of weight 0 is not there: 0 · (-inf) counts as 0.
         kept = np.flatnonzero(weight > 0)
@@ -123,7 +123,7 @@ def log_likelihood(model: Classifier, data: Any, classes: Positions, weight: Flo
 def _log_likelihood(
     model: Classifier, data: Any, classes: Positions, weight: Floats | float, kernels: Kernels
 ) -> list[float]:
-    """Sums over rows of the coefficients of diverging terms, and last of the finite rest."""
+    """Return the sums over rows of the coefficients of diverging terms, followed by the finite part."""
     own = np.arange(data.n_rows), classes
     scores = model.likelihood.scores(data, model.scorer.offset, kernels)[own]
     finite = plus_base(scores, model.likelihood.log_base(data))

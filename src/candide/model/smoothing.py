@@ -68,7 +68,7 @@ def _maximum(function: Callable[[Floats], Floats], highest: Floats) -> Floats:
 def by_leave_one_out(
     family: Family, statistics: Any, seen: TrainingRows, offset: Floats, subsets: list[Array], kernels: Kernels
 ) -> list[float | Floats]:
-    """The α of the grid that does best on rows left out, alone or in blocks, chosen on each of several subsets of them.
+    """Return the α of the grid with the lowest log-loss on left-out rows or blocks, for each of several subsets.
 
     Columns that are separate are judged alone, by log-loss. Where all share one α, each is judged with the temperature
     that suits it best: without it, the α would win that makes naive Bayes least overconfident.
@@ -90,7 +90,7 @@ def by_leave_one_out(
 def _column_losses(
     family: Family, statistics: Any, j: int, seen: TrainingRows, offset: Floats, subsets: list[Array], kernels: Kernels
 ) -> Floats:
-    """Log-loss of one column alone, ``(grid, subsets)``."""
+    """Return the log-loss of a single column, ``(grid, subsets)``."""
     alone, summary = family.only(j), statistics.only(j)
     seen = seen._replace(batch=seen.batch._replace(data=_one_column(seen.batch.data, j)))
     out = np.empty((len(GRID), len(subsets)))
@@ -114,7 +114,7 @@ def _tempered_losses(
 
 
 def _posterior(family: Family, statistics: Any, seen: TrainingRows, offset: Floats, kernels: Kernels) -> Floats:
-    """Log posteriors of rows, each with itself or its block left out."""
+    """Return log posteriors of rows, each with its row or block left out."""
     family = family.resolve(statistics)
     if seen.blocks is not None:
         out, batch = np.empty((len(seen.blocks), len(offset))), seen.with_all_copies()

@@ -39,19 +39,19 @@ class State:
         return rows
 
     def statistics_with_copies(self) -> Any:
-        """The statistic; of a table with rows that weigh as much as all of their copies, which the sample tells."""
+        """Return the statistics; rows of a table have the weight of all of their copies in the sample."""
         if self.sample is None or not hasattr(self.statistics, "with_copies"):
             return self.statistics
         return self.statistics.with_copies(self.sample.copies_per_row())
 
     def kept_below(self, classes: Index) -> Hashes | None:
-        """Of these classes, the hash below which training rows are kept; None where none are."""
+        """Return the hash below which training rows of each class are kept; None if no rows are kept."""
         if self.sample is None or self.sample.grouped:
             return None  # which rows of a group are kept, the group tells
         return np.append(self.sample.threshold, ABOVE_ALL)[classes.positions_in(self.classes)]
 
     def merge(self, other: State) -> State:
-        """The state of both sets of rows; classes that differ are aligned."""
+        """Return the state of both sets of rows, with classes aligned."""
         return self._plus(other, "merge")
 
     def _plus(self, other: State, verb: str) -> State:
@@ -66,7 +66,7 @@ class State:
         return State(classes, a.declared | b.declared, plus(b.statistics), closed, sample)
 
     def learn(self, batch: State, *, in_place: bool = False) -> State:
-        """The state after further rows, whose classes must be known if the list is closed.
+        """Return the state after further rows, whose classes must be known if the list of classes is fixed.
 
         ``in_place``: large sums may be added to where they are, and this state is used up.
         """
@@ -75,12 +75,12 @@ class State:
         return replace(self._plus(batch, "absorb" if in_place else "merge"), closed=self.closed)
 
     def declare(self, classes: Index) -> State:
-        """The same rows with a closed list of classes."""
+        """Return the same rows with a fixed list of classes."""
         _no_unseen_categories(self.classes, classes)
         return replace(self.among(classes), declared=np.ones(len(classes), dtype=bool), closed=True)
 
     def forget(self, other: State) -> State:
-        """The state without rows that were learned before."""
+        """Return the state without rows that were added before."""
         unknown = other.classes.positions_in(self.classes) < 0
         if unknown.any():
             unknown_value = other.classes.labels[unknown].tolist()[0]
@@ -94,14 +94,14 @@ class State:
         return replace(self, statistics=left, sample=sample).without_empty_classes()
 
     def in_same_groups(self, other: State) -> State:
-        """Rows that were learned, with these classes and in the groups in which they were learned."""
+        """Return training rows with these classes and in the groups that they had in training."""
         other = other.among(self.classes)
         if self.sample is None or other.sample is None:
             return other
         return replace(other, sample=self.sample.in_same_groups(other.sample))
 
     def discount(self, factor: float) -> State:
-        """All weights multiplied by ``factor`` between 0 and 1."""
+        """Return the state with all weights multiplied by ``factor``, a number between 0 and 1."""
         if not 0 <= factor <= 1:
             raise ParameterError(
                 f"factor is {factor!r}; expected a number from 0 to 1, by which all weights are multiplied"
@@ -110,7 +110,7 @@ class State:
         return replace(self, statistics=self.statistics.discount(factor), sample=sample)
 
     def among(self, classes: Index) -> State:
-        """The same rows with other classes, which must contain these."""
+        """Return the same rows with more classes, which must include these."""
         if classes is self.classes or classes == self.classes:
             return self
         positions = self.classes.positions_in(classes)
@@ -123,7 +123,7 @@ class State:
         return replace(self, statistics=self.statistics.reindex(positions, size), sample=sample)
 
     def without_empty_classes(self) -> State:
-        """Without classes that have no weight and were not declared."""
+        """Return the state without undeclared classes of weight 0."""
         keep = self.declared | (self.rows > 0)
         if keep.all():
             return self
@@ -138,7 +138,7 @@ class State:
 
 
 def join(a: Index, b: Index) -> Index:
-    """Both sets of classes; texts and numbers together would have no order a user could rely on."""
+    """Return the union of the classes; strings and numbers together are refused, because they have no natural order."""
     one, other = a.labels.tolist()[0], b.labels.tolist()[0]
     if label_type(one) != label_type(other):
         raise InputError(f"the labels have different types: {one!r} and {other!r}; convert all labels to the same type")

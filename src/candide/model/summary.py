@@ -33,7 +33,7 @@ _LISTED = 5
 
 
 def summary(model: Classifier) -> Table:
-    """One row per column, then one per block and per view past single columns."""
+    """Return one row per column, then one per block and per view of several columns."""
     family, statistics = model.family, model.state.statistics
     assert isinstance(family, TableFamily)
     assert family.choices is not None
@@ -81,12 +81,12 @@ def _text_bits(model: Classifier, j: int) -> float:
 
 
 def _bits(statistics: TableStatistics, losses: dict[str, float]) -> float:
-    """What the best family tells about the class, beyond the shares of the classes, in bits."""
+    """Return the information of the best family about the class in bits."""
     return max(0.0, float(gain(statistics.rows, min(losses.values())))) / float(np.log(2.0))
 
 
 def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[tuple[str, str]]]:
-    """The weight of every row of the summary; and the views past columns and blocks, by name and columns."""
+    """Return the weight of each row of the summary, and the names and columns of views of several columns."""
     family = model.family
     assert isinstance(family, TableFamily)
     assert family.choices is not None
@@ -102,7 +102,7 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[tuple[str,
 
 
 def _columns_of(view: View, binning: TableBinning) -> Array:
-    """The columns that a view is of, by their places among those of the codes."""
+    """Return the columns of a view, given their positions among the coded columns."""
     numbers = np.array([i for i, column in enumerate(binning.columns) if column.is_number], dtype=np.int64)
     if isinstance(view, Covariance):
         return np.sort(view.coordinates.code_columns(numbers))

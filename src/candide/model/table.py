@@ -85,7 +85,7 @@ def _text(value: Any) -> str:
 
 
 def objects(values: Iterable[Any]) -> Array:
-    """Any things as one column; those that are sequences stay what they are."""
+    """Return an array of objects; sequences are kept as single objects."""
     every = list(values)
     out = np.empty(len(every), dtype=object)
     out[:] = every
@@ -93,5 +93,5 @@ def objects(values: Iterable[Any]) -> Array:
 
 
 def named(positions: Array, names: Array) -> Array:
-    """Positions replaced by names."""
+    """Return names for positions."""
     return np.asarray(names, dtype=object)[positions] if len(names) else positions

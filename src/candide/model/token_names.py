@@ -23,7 +23,7 @@ _AT_ONCE = 1_000
 def named(
     tokenizer: TokenizerConfig, coding: Coding, codes: Array, texts: TextRows | None, kernels: Kernels
 ) -> list[str | None]:
-    """The token of each code; of a bucket, the one that most texts which fall into it hold; None if none is known."""
+    """Return the token of each code; for a bucket, its most frequent token; None if unknown."""
     if isinstance(coding, Vocabulary):
         return list(coding.tokens(codes))
     if texts is None:
@@ -40,7 +40,7 @@ def named(
 
 
 def _holders(tokenizer: TokenizerConfig, coding: Buckets, codes: Array, texts: TextRows, kernels: Kernels) -> TextRows:
-    """Few texts, among which every code occurs that occurs in the others."""
+    """Return a small set of texts that contains all codes of the others."""
     step = -(-texts.n_rows // _MOST_TEXTS) if texts.n_rows else 1
     some = texts.take(np.arange(0, texts.n_rows, step))
     found: dict[int, int] = {}

@@ -117,14 +117,14 @@ class Monitor:
         return _NO_CONTEXT
 
     def advance(self, training: Training) -> None:
-        """Tell that further rows were added."""
+        """Report that further rows were added."""
 
     def finishing(self, training: Training) -> AbstractContextManager[Any]:
         """Return a context in which everything is fitted, after all rows were added."""
         return _NO_CONTEXT
 
     def unlabeled(self, n_rows: int) -> None:
-        """Tell that rows without a label were skipped."""
+        """Report that rows without a label were skipped."""
         warn(f"skipped {n_rows} row{'' if n_rows == 1 else 's'} without a label")
 
 

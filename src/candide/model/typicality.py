@@ -24,7 +24,7 @@ _PEERS = 300
 
 
 def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
-    """The share of training rows that are no more probable than each row, between 0 (nothing like it) and 1.
+    """Return the share of training rows that are at most as probable as each row, between 0 (unlike all) and 1.
 
     Only rows with about as many observed cells (or tokens) are compared, each brought to the row's own number along the
     line that densities follow there.
@@ -50,7 +50,7 @@ class _Peers(NamedTuple):
     weight: Floats
 
     def share(self, amount: Floats, density: Floats) -> Floats:
-        """The weight of those of about the same amount that are no denser, as a share."""
+        """Return the weighted share of training rows of similar amount that are at most as dense."""
         alike = bool(np.ptp(self.amount) == 0)
         size = len(self.amount) if alike else min(_PEERS, len(self.amount))
         middle = (np.searchsorted(self.amount, amount, "left") + np.searchsorted(self.amount, amount, "right")) // 2
@@ -70,7 +70,7 @@ class _Peers(NamedTuple):
 
 
 def _brought(density: Floats, amount: Floats, to: Floats) -> Floats:
-    """Densities of rows brought to another amount, along a straight line; in proportion where all are alike."""
+    """Return densities adjusted linearly to another amount; in proportion if all amounts are equal."""
     apart = amount - amount.mean(axis=1, keepdims=True)
     finite = np.where(np.isfinite(density), density, 0.0)
     across, along = (part.sum(axis=1, keepdims=True) for part in (apart * apart, apart * finite))
@@ -80,7 +80,7 @@ def _brought(density: Floats, amount: Floats, to: Floats) -> Floats:
 
 
 def _judge(model: Classifier) -> Classifier:
-    """The model, wary of what it has never seen."""
+    """Return the model with low densities for values that did not occur in training."""
     from .classifier import Classifier
 
     for_novelty = model.family.for_novelty()
@@ -92,7 +92,7 @@ def _judge(model: Classifier) -> Classifier:
 
 
 def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floats:
-    """log p(x) of learned rows, each left out."""
+    """Return log p(x) of training rows, each left out."""
     parts = batch, model.state.statistics, model.likelihood, model.scorer.offset, kernels
     finite, limits = model.family.left_out(*parts)
     joint = with_infinities(finite, list(limits), finite > -np.inf)
@@ -100,7 +100,7 @@ def _left_out_density(model: Classifier, batch: Batch, kernels: Kernels) -> Floa
 
 
 def _amounts(model: Classifier, learned: Any, queried: Any) -> tuple[Floats, Floats]:
-    """How much evidence the learned rows hold, and the others."""
+    """Return the number of observed cells or tokens of training rows and of other rows."""
     mine, theirs = (model.bound_spec.family.amount(data) for data in (learned, queried))
     if mine is not None and theirs is not None:
         return mine, theirs
@@ -109,7 +109,7 @@ def _amounts(model: Classifier, learned: Any, queried: Any) -> tuple[Floats, Flo
 
 
 def _observed_columns(data: Any) -> Array:
-    """Which columns hold a value at all; the others add nothing to a density, so that their cells do not count."""
+    """Return which columns have values in training; the others do not contribute to a density."""
     if isinstance(data, Sparse):
         return np.ones(data.n_columns, dtype=bool)
     return np.array([not missing_cells(data.column(j)).all() for j in range(data.n_columns)])

@@ -1,4 +1,4 @@
-"""Texts without labels: what they add is kept where texts that were left out say that it helps."""
+"""Learning from unlabeled texts, whose contribution is kept if it improves the scores of left-out texts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Unread:
     how: How
 
     def added_to(self, model: Classifier, kernels: Kernels) -> Classifier:
-        """The model with what they add to its sums."""
+        """Return the model with the contribution of unlabeled texts added to its sums."""
         family, state = model.bound_spec.family, model.state
         assert isinstance(family, TextFamily)
         if self.how == "sfe":
@@ -92,7 +92,7 @@ def train_semi_supervised(spec: Spec, rows: Chunk, missing: Array) -> Model:
 def learn_unlabeled(
     model: Classifier, batch: Batch, texts: Unread, kernels: Kernels, blocks: Array | None = None
 ) -> tuple[Classifier, Unlabeled]:
-    """The model of texts with labels, or of all texts, whichever is better on folds of those with labels.
+    """Return the model of labeled texts or of all texts, whichever is better on folds of the labeled texts.
 
     A fold is scored by models that have not seen it, not even by way of what they think of the texts without labels;
     and by such scores of all folds texts are weighed. Texts of one of the ``blocks``, or copies, are in one fold.
@@ -115,7 +115,7 @@ def learn_unlabeled(
 
 
 def _judges(model: Classifier, batch: Batch) -> Array:
-    """The rows with labels that are scored: as many as weights are fitted on."""
+    """Return the labeled rows that are scored, as many as weights are fitted on."""
     views = None if model.fitted is None else model.fitted.views
     if isinstance(views, StackedTokenViews) and not model.bound_spec.refine:
         return views.subsample(_seen(batch))
@@ -123,7 +123,7 @@ def _judges(model: Classifier, batch: Batch) -> Array:
 
 
 def _first_of_copies(texts: TextRows) -> Array:
-    """For each text the place of the first that is equal: copies are in one fold."""
+    """Return for each text the position of its first copy, because copies belong to one fold."""
     _, first, place = np.unique(row_hashes(texts), return_index=True, return_inverse=True)
     return np.asarray(first[place])
 
@@ -175,7 +175,7 @@ def _report(model: Classifier, seen: TrainingRows, scores: Floats, folds: Array,
 
 
 def _fitted(model: Classifier, seen: TrainingRows, scores: Floats, kernels: Kernels) -> Fitted | None:
-    """What looks at rows again, by the scores of folds."""
+    """Return the parameters fitted to the scores of folds."""
     fitted, bound_spec = model.fitted, model.bound_spec
     if fitted is None:
         return None

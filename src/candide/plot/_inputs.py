@@ -128,7 +128,7 @@ def column_position(model: BaseNB, column: Any) -> int:
 
 
 def informative_columns(model: BaseNB, positions: Sequence[int], n: int) -> list[int]:
-    """Return the positions of the ``n`` columns that alone tell most about the class, in their order."""
+    """Return the positions of the ``n`` columns with the most information about the class, in table order."""
     if len(positions) <= n:
         return list(positions)
     fitted = model._fitted()

@@ -43,7 +43,7 @@ _FAMILIES = {GaussianNB: "gaussian", PoissonNB: "poisson", CategoricalNB: "categ
 
 
 class Curves(NamedTuple):
-    """p(value | class) by family, the model's own first, and what was seen."""
+    """p(value | class) by family, that of the model first, and the observed data."""
 
     scale: Scale
     at: Array  # (values,) numbers, or names
@@ -54,7 +54,7 @@ class Curves(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """Densities of what was seen between edges, or shares of values, ``(bins, classes)``."""
+    """Observed densities between edges, or shares of values, ``(bins, classes)``."""
 
     edges: Array
     height: Floats

@@ -289,7 +289,7 @@ def log_run(hits: Any, others: Any, steps: Any) -> Floats:
 
 
 def _rest(z: Floats) -> Floats:
-    """log Γ(z) without the large terms of Stirling's formula."""
+    """Return log Γ(z) without the large terms of Stirling's formula."""
     from scipy.special import gammaln
 
     small, large = np.minimum(z, _LARGE), np.maximum(z, _LARGE)

@@ -126,12 +126,12 @@ class Dirichlet(Readable):
 
 
 def _sums_before(parts: Floats) -> Floats:
-    """The sum of all earlier cells, without the digits that a subtraction would lose."""
+    """Return the sum of all earlier cells without the cancellation of a subtraction."""
     return np.asarray(np.cumsum(np.roll(parts, 1, axis=-1) * (np.arange(parts.shape[-1]) > 0), axis=-1))
 
 
 def _shares(parts: Floats) -> Floats:
-    """Parts of a whole, cells last; 0/0 is an even share."""
+    """Return parts divided by their total over the last axis; 0/0 is an equal share."""
     whole = parts.sum(axis=-1, keepdims=True)
     even = np.full(parts.shape, 1.0 / parts.shape[-1])
     return np.asarray(np.divide(parts, whole, out=even, where=whole > 0))

@@ -425,5 +425,5 @@ def _bounds(tables: list[Table]) -> tuple[float, float]:
 
 
 def _round_up(top: float) -> float:
-    """At most twice as much, so that the picture is filled."""
+    """Return a round number of at most twice the value, so that the chart is filled."""
     return max(0.01, min(1.0, float(np.ceil(top * 20) / 20) if top > 0.05 else float(np.ceil(top * 100) / 100)))

@@ -1,4 +1,4 @@
-"""The features of a model: what each tells about the class, and its distribution per class."""
+"""The features of a model: their information about the class and their distributions per class."""
 
 from __future__ import annotations
 

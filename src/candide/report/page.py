@@ -164,7 +164,7 @@ def _measures(rows_name: str, report: Evaluation) -> str:
 
 
 def _measured(report: Evaluation, name: str) -> tuple[str, str, str]:
-    """Return a metric of the model, of plain naive Bayes, and of a baseline that knows the class frequencies only."""
+    """Return a metric of the model, of plain naive Bayes, and of a baseline that uses only the class frequencies."""
     model, plain = _measure(report, name), "" if report.plain is None else _measure(report.plain, name)
     if name == "accuracy":
         return model, plain, percent(majority_accuracy(report), 2)

@@ -224,7 +224,7 @@ def _chip(token: str, score: float) -> str:
 
 
 def origin_section(found: ModelReport) -> str:
-    """How it was training, as far as is known."""
+    """Return the section on how the model was trained, as far as is known."""
     reported = found.reported
     of: dict[str, str] = {name: user_text(value, 200) for name, value in found.notes.items()}
     if reported.roles is not None:

@@ -47,7 +47,7 @@ class Files(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table that the cluster knows by its name."""
+    """A table that is registered by name on the cluster."""
 
     name: str
 
@@ -172,7 +172,7 @@ def _spark(places: Files | Table, n_threads: int | None) -> Iterator[Any]:
 
 
 def _new_session(builder: Any, n_threads: int | None) -> Any:
-    """Start Spark as the environment says (SPARK_REMOTE, spark-defaults.conf, …), else on this machine."""
+    """Start Spark as configured by the environment (SPARK_REMOTE, spark-defaults.conf, …), else on this machine."""
     if "SPARK_REMOTE" in os.environ:
         return builder.getOrCreate()
     find_java()

@@ -221,7 +221,7 @@ def _mean_row_bytes(rows: Iterable[list[str]]) -> float:
 
 @contextmanager
 def allow_long_fields(longest: int = 1 << 30) -> Iterator[None]:
-    """Allow cells of this length; the limit is global, and is restored."""
+    """Allow cells of this length; the global limit is restored afterwards."""
     limit = csv.field_size_limit(longest)
     try:
         yield

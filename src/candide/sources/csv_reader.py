@@ -338,7 +338,7 @@ class ParseError(NamedTuple):
 def find_parse_errors(
     path: Path, dialect: CsvDialect, checks: Mapping[int, Callable[[str], bool]], missing: Container[str], longest: int
 ) -> Iterator[ParseError]:
-    """Yield the first invalid cell of each row; ``checks`` tell by column which cells are valid.
+    """Yield the first invalid cell of each row; ``checks`` return which cells of a column are valid.
 
     Another reader than that of the pass, and slower: the engine does not tell on which line of a file a row begins.
     """

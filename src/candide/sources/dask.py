@@ -120,7 +120,7 @@ class DaskSource(EngineSource):
 
     @contextmanager
     def _columns_checked(self) -> Iterator[None]:
-        """A partition may lack a column that the frame says it has: Dask looks at the first partition, or at none."""
+        """Check that each partition has the declared columns, because Dask inspects at most the first one."""
         try:
             yield
         except KeyError as error:
@@ -162,7 +162,7 @@ def _is_frame(X: Any) -> bool:
 
 
 def _is_collection(part: Any) -> bool:
-    """Return whether it is a data frame, a series or an array of Dask; a Delayed says that it has any attribute."""
+    """Return whether an object is a Dask data frame, series or array; a Delayed appears to have every attribute."""
     return type(part).__module__.startswith(("dask.dataframe", "dask.array"))
 
 

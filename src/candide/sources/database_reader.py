@@ -56,7 +56,7 @@ def parse_database_uri(text: str) -> DatabaseUri:
 
 
 def open_database(address: str, sql: str | None, extensions: bool = False) -> Reader:
-    """The rows of a table or a query; ``extensions``: whether the engine may install what it lacks."""
+    """Return the rows of a table or a query; ``extensions``: whether the engine may install missing extensions."""
     kind, place, table = parse_database_uri(address)
     if kind == "sqlite":
         return SqliteQuery(place, sql or _select(table or _only_table(SqliteQuery(place, _SQLITE_TABLES))))

@@ -76,7 +76,7 @@ class ArrowReader(Reader):
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:
-    """Views of strings, as polars writes them, as strings: pyarrow 19 cannot tell how many bytes views take."""
+    """Convert string views, which polars writes, to strings, because pyarrow 19 cannot compute the size of views."""
     values = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.large_string() if str(values) == "string_view" else kind
 

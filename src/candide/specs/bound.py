@@ -45,12 +45,12 @@ class BoundSpec:
 
     @property
     def corrects(self) -> bool:
-        """Whether scores are corrected by what rows say that were left out."""
+        """Return whether scores are corrected with weights or a calibration fitted on left-out rows."""
         return self.calibrate is not None or self.order is not None
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Equality of settings that may hold arrays."""
+    """Return whether settings that may contain arrays are equal."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return bool(np.array_equal(a, b))
     if type(a) is type(b) and is_dataclass(a):

@@ -42,7 +42,7 @@ class ClassPrior:
             _check_shares(_in_order(self.given, classes), classes)
 
     def check_weights(self, classes: Index) -> None:
-        """Weights that name a class that is not there, while one that is has none: most likely a slip."""
+        """Raise an error for weights of an unknown class if another class has none, which is most likely a mistake."""
         if self.class_weight is None or isinstance(self.class_weight, str):
             return
         known = classes.labels.tolist()
@@ -54,7 +54,7 @@ class ClassPrior:
             )
 
     def probability(self, classes: Index, rows: Floats) -> Floats:
-        """p(class), class weights included. ``rows`` may be several states of the model: classes are the last axis."""
+        """Return p(class), including class weights. ``rows`` may contain several states; classes are the last axis."""
         prior = self._unweighted(classes, rows)
         if self.class_weight is None:
             return prior
@@ -81,7 +81,7 @@ class ClassPrior:
         return np.where(known, counts / np.where(known, total, 1.0), even)
 
     def counts(self, classes: Index, rows: Floats) -> Floats:
-        """Rows of each class with the pseudo-counts: their shares are the fitted prior."""
+        """Return the rows of each class plus pseudo-counts, whose shares are the fitted prior."""
         if np.ndim(self.pseudo):
             self._check_given(classes)
         return np.asarray(rows + self.pseudo)
@@ -98,7 +98,7 @@ class ClassPrior:
 
     @property
     def follows_rows(self) -> bool:
-        """Whether it is learned from the rows. "balanced" undoes what they say."""
+        """Return whether the prior is estimated from the rows. "balanced" cancels the class frequencies."""
         return self.given is None and self.fitted and not self.balanced
 
     @property
@@ -107,7 +107,7 @@ class ClassPrior:
         return isinstance(self.class_weight, str)
 
     def weight(self, classes: Index, rows: Floats) -> Floats:
-        """The factor of each class, 1 where none is given."""
+        """Return the factor of each class; 1 if none is given."""
         if self.class_weight is None:
             return np.ones(len(classes))
         if isinstance(self.class_weight, str):
@@ -119,7 +119,7 @@ class ClassPrior:
 
 
 def _in_order(given: Floats | Mapping[Any, float], classes: Index) -> Floats:
-    """Given probabilities in the order of the classes."""
+    """Return the given probabilities in the order of the classes."""
     if not isinstance(given, Mapping):
         return given
     known = classes.labels.tolist()

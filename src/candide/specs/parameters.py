@@ -49,7 +49,7 @@ def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
 
 
 def read_estimate(estimate: Any, default: Estimate) -> Estimate:
-    """One of the four ways to estimate."""
+    """Return the checked kind of estimate."""
     if estimate is None:
         return default
     if not isinstance(estimate, str) or estimate not in ESTIMATES:
@@ -59,7 +59,7 @@ def read_estimate(estimate: Any, default: Estimate) -> Estimate:
 
 
 def read_prior(given: Any, kinds: tuple[type, ...], n_features: int, names: Sequence[Any] | None) -> Any:
-    """A prior for all columns: one object, or one per column (a list, or a dict by column) put together."""
+    """Return the prior for all columns: one object, or one per column (a list or dict) combined."""
     if isinstance(given, kinds):
         _check_shape(given, n_features)
         return given
@@ -76,7 +76,7 @@ def read_prior(given: Any, kinds: tuple[type, ...], n_features: int, names: Sequ
 
 
 def stacked(priors: Any) -> Any:
-    """Priors of single columns as one prior with an entry for each column."""
+    """Return the priors of single columns as one prior with an entry for each column."""
     if not isinstance(priors, tuple):
         return priors
     kind = type(priors[0])
@@ -89,7 +89,7 @@ def stacked(priors: Any) -> Any:
 
 
 def _in_order(given: Mapping[Any, Any], n_features: int, names: Sequence[Any] | None) -> list[Any]:
-    """By the names that tables print (x0, x1, … where columns have none), or by position."""
+    """Return priors by column name (x0, x1, … for columns without names) or position, in table order."""
     printed = [f"x{j}" for j in range(n_features)] if names is None else list(names)
     places = {name: j for j, name in enumerate(printed)} | {j: j for j in range(n_features)}
     found: dict[int, Any] = {}
@@ -119,7 +119,7 @@ def _check_shape(prior: Any, n_features: int) -> None:
 
 
 def check_height(prior: Any, n_classes: int) -> None:
-    """A prior with a row per class must have as many as there are classes; one of a single column has none."""
+    """Check that a prior with one row per class has as many rows as there are classes."""
     by_column = isinstance(prior, tuple)
     for one in prior if by_column else (prior,):
         for name, value in ({} if one is None else vars(one)).items():
@@ -132,7 +132,7 @@ def check_height(prior: Any, n_classes: int) -> None:
 
 
 def class_prior_of(given: Any, fitted: bool, class_weight: Any) -> ClassPrior:
-    """A class prior from an estimator's parameters."""
+    """Return the class prior for the parameters of an estimator."""
     if not isinstance(fitted, (bool, np.bool_)):
         raise ParameterError(f"fit_prior is {fitted!r}; expected True or False")
     weights, word = _read_class_weight(class_weight), given if isinstance(given, str) else None

@@ -157,7 +157,7 @@ class TableSchema(Schema):
         return replace(self, column_specs=column_specs)
 
     def read(self, X: Any, statistics: TableStatistics, absent: str) -> Columns:
-        """Another table, its columns in the order of training and of the types that they had.
+        """Return another table with the columns in the order and types of training.
 
         Columns are known by their names, or by their places where one of the tables has no names.
         """
@@ -176,12 +176,12 @@ class TableSchema(Schema):
         return self._in_order(data)
 
     def read_some(self, X: Any, statistics: TableStatistics) -> Columns:
-        """Some columns of another table alone."""
+        """Return some columns of another table."""
         kinds = dict(zip(self.names, map(_kind_for, self.column_specs, statistics.kinds), strict=True))
         return read_table(X, kinds, self.column_types(statistics))
 
     def column_types(self, statistics: TableStatistics) -> dict[Any, ColumnType]:
-        """Types of the columns of the input, by what was learned where the first rows did not tell."""
+        """Return the types of the input columns, including those decided after the first rows."""
         given = range(self.n_features) if self.given is None else self.given
         return {name: self._column_type(name, statistics) for name in given}
 
@@ -234,7 +234,7 @@ class TableSchema(Schema):
         return found
 
     def table(self, columns: list[Array]) -> Any:
-        """A table like that of training from the cells of its columns."""
+        """Return a table like that of training, from the cells of its columns."""
         names = self.given if self.given is not None else tuple(range(self.n_features))
         made = {name: to_cell_types(self.examples.get(name), columns[self.names.index(name)]) for name in names}
         if self.backend is not None:
@@ -245,7 +245,7 @@ class TableSchema(Schema):
         return np.column_stack([column if alike else column.astype(object) for column in made.values()])
 
     def fill_missing(self, X: Any, data: Columns, guesses: list[Array | None]) -> Any:
-        """The table with its missing values filled in."""
+        """Return the table with missing values filled in."""
         theirs = column_names(X)
         places = range(self.n_features)
         mine = theirs if theirs is not None and self.given is not None else self.given or places
@@ -261,7 +261,7 @@ _EXAMPLES: dict[str, Any] = {"boolean": False, "date": date(1970, 1, 1)}
 
 
 def _parts_of_dates(names: tuple[Any, ...], given: Sequence[Any] | None) -> dict[Any, None]:
-    """Return the names of columns that were made of dates: a table may have a column that is called like one."""
+    """Return the names of columns derived from dates, because a table may have a column of the same name."""
     return dict.fromkeys(name for name in names if given is None or name not in given)
 
 
@@ -308,14 +308,14 @@ def _check_families(data: Columns, forced: tuple[Kind, ...], declared: Mapping[A
 
 
 def _kind_for(column_spec: ColumnSpec, kind: Kind) -> Kind:
-    """The kind that a column is read as."""
+    """Return the kind as which a column is read."""
     if column_spec.family in _NAMES or (kind == "text" and column_spec.family not in ("auto", "text")):
         return "category"
     return "text" if column_spec.family == "text" else kind
 
 
 def _counted(column_specs: tuple[ColumnSpec, ...], kinds: tuple[Kind, ...]) -> tuple[bool, ...]:
-    """Which columns are counted as something else than what they are."""
+    """Return which columns are counted as another kind than their own."""
     return tuple(
         column_spec.family in _NAMES or _kind_for(column_spec, kind) != kind
         for column_spec, kind in zip(column_specs, kinds, strict=True)
@@ -330,13 +330,13 @@ def _is_whole(column: Column) -> bool:
 
 
 def _filling(column: Column, guess: Array | None) -> Imputation | None:
-    """None where there is nothing to fill, or nothing to fill it with."""
+    """Return the filled column; None if there is nothing to fill, or no value to fill it with."""
     missing = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
     return Imputation(missing, guess) if guess is not None and missing.any() else None
 
 
 def _parse_columns(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
-    """Column names with the families that the user set, in the user's groups."""
+    """Return the column names and families that the user set, by group."""
     if not isinstance(columns, (Mapping, list)):
         columns = [(list(data.names), columns)]
     pairs = list(columns.items() if isinstance(columns, Mapping) else columns)
@@ -350,14 +350,14 @@ def _parse_columns(columns: Any, data: Columns) -> list[tuple[list[Any], Any]]:
 
 
 def _column_specs(settings: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tuple[ColumnSpec, ...]:
-    """What is asked of each column by itself."""
+    """Return the settings of single columns."""
     singles = ((group, setting) for group, setting in settings if not _is_block(setting))
     found = {name: column_spec for group, setting in singles for name, column_spec in _each(group, setting).items()}
     return tuple(found.get(name, ColumnSpec()) for name in names)
 
 
 def _each(group: list[Any], setting: Any) -> dict[Any, ColumnSpec]:
-    """The columns of a group, modeled one by one; a setting of no column is checked too."""
+    """Return the settings of the columns of a group; a setting that matches no column is checked too."""
     family, options = setting if isinstance(setting, tuple) and len(setting) == 2 else (setting, {})
     if not isinstance(family, str) or family not in COLUMN_FAMILIES or not isinstance(options, Mapping):
         hint = f"; {did_you_mean(family, COLUMN_FAMILIES, '')}" if isinstance(family, str) else ""
@@ -376,7 +376,7 @@ def _blocks(settings: list[tuple[list[Any], Any]], names: tuple[Any, ...]) -> tu
 
 
 def _is_block(setting: Any) -> bool:
-    """Whether a setting speaks of columns together."""
+    """Return whether a setting is a joint family of several columns."""
     if isinstance(setting, tuple) and len(setting) == 2 and isinstance(setting[1], Mapping):
         setting = setting[0]
     elif hasattr(setting, "observe") and not isinstance(setting, type):
@@ -385,7 +385,7 @@ def _is_block(setting: Any) -> bool:
 
 
 def _block_family(setting: Any, names: list[Any]) -> Family:
-    """The family of a block of the columns named."""
+    """Return the joint family of the named columns."""
     if not isinstance(setting, (str, tuple)):
         family: Family = setting
         return family

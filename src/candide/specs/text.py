@@ -250,7 +250,7 @@ def auto_family(buckets: Any = "auto", feature_sets: Any = None) -> TextFamily:
 
 
 def _validated_names(feature_sets: Any) -> list[str]:
-    """Names of feature sets, in their own order."""
+    """Return the checked names of feature sets in standard order."""
     if feature_sets is None:
         return list(FEATURE_SETS)
     single = isinstance(feature_sets, str) or not isinstance(feature_sets, Iterable)
@@ -275,7 +275,7 @@ def _token_family(given: Any, kind: str) -> Any:
 
 
 def _stop_words(given: Any) -> frozenset[str]:
-    """Words to leave out. A single text is none: its letters would be taken for words."""
+    """Return the words to leave out. A single string is refused, because its letters would be read as words."""
     if given is None:
         return frozenset()
     words = None if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else list(given)
@@ -299,7 +299,7 @@ def _numbered(buckets: Any) -> Coding:
 
 
 def read_ngrams(value: Any) -> tuple[int, int]:
-    """One number, up to which, or two."""
+    """Return the range of n-gram lengths from one number, the maximum, or a pair."""
     pair = (1, value) if is_whole(value) else value
     if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(is_whole, pair))):
         raise ParameterError(f"ngrams is {value!r}; expected an integer, or a pair (min, max)")

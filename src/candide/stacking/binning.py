@@ -345,7 +345,7 @@ def _normal_ranks(count: Floats) -> Floats:
 
 
 def _clipping(values: Floats, weight: Floats) -> tuple[float, float, float, float]:
-    """Where the tails of a column begin, and mean and deviation of what they are moved to."""
+    """Return the clipping limits of a column, and the mean and deviation of the clipped values."""
     known = np.isfinite(values) & (weight > 0)
     if not known.any():
         return 0.0, 0.0, 0.0, 1.0

@@ -180,7 +180,7 @@ class Scaling:
         return log_softmax(scaled)
 
     def describe(self) -> dict[str, float | Array]:
-        """T of a typical row; growth and the T of a row without evidence where T depends on it; biases if any."""
+        """Return T of a typical row; if it depends on the length, its growth and T of an empty row; and biases."""
         numbers: dict[str, float | Array] = {"temperature": float(np.exp(self.log_temperature))}
         if self.growth:
             numbers["growth"] = self.growth
@@ -205,7 +205,7 @@ def fit_scaling(rows: CalibrationRows, *, bias: bool) -> Scaling:
 
 
 def _fit_bend(rows: CalibrationRows, bias: bool) -> Scaling:
-    """The best of all bends."""
+    """Return the best bend."""
     found = _fit(rows, bias)
     loss = rows.log_loss(found.apply(rows.posterior))
     for bend in _BENDS:

@@ -78,7 +78,7 @@ class StudentParameters(NamedTuple):
     constant: Any
 
     def log_density(self, square: Floats, log_determinant: Floats | float) -> Floats:
-        """Up to a constant, of points at such a squared distance."""
+        """Return the log density, up to a constant, of points at a squared distance."""
         tail = self.freedom * np.log1p(self.shrink * square)
         return np.asarray(self.constant - 0.5 * (log_determinant + tail))
 
@@ -276,7 +276,7 @@ class _Marginals(NamedTuple):
         return self._known(size.log_density((away**2).sum(axis=2), self.log_determinant))
 
     def left_out(self, classes: Positions, weight: Floats) -> Floats:
-        """As ``Covariance._left_out``."""
+        """Return left-out scores, as ``Covariance._left_out``."""
         view, rows = self.view, np.arange(len(classes))
         own_weight = view.moments.weight[classes]
         rest = remaining(own_weight, weight)
@@ -308,7 +308,7 @@ class _Marginals(NamedTuple):
         return np.asarray(np.matmul(away[:, :, None, :], self.whitening)[:, :, 0])
 
     def _known(self, scores: Floats) -> Floats:
-        """0 of points that have no coordinate."""
+        """Return coordinates with missing values set to 0."""
         return np.where(self.given.any(axis=1, keepdims=True), scores, 0.0)
 
 

@@ -393,7 +393,7 @@ def _own(view: DependenceView | UpdatedCounts, cases: LabeledRows, sign: float) 
 
 
 def _with_rows(alone: DependenceView, cases: LabeledRows, sign: float) -> DependenceView:
-    """The view of one class after rows of this class."""
+    """Return the view of one class after rows of this class were added or removed."""
     one = alone if isinstance(alone, OneDependence) else alone.one
     slots, table = one.merged.slots(cases.binned.codes), one.table
     rows = _plus(table.rows, sign * cases.case_weight.sum())

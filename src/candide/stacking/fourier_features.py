@@ -67,13 +67,13 @@ class Inputs(FieldsOnlyPickle):
         return np.concatenate([self.ranks.columns, np.repeat(self.levels.columns, self.levels.sizes)])
 
     def variance(self, cases: LabeledRows) -> Floats:
-        """Of each input."""
+        """Return the variance of each input."""
         share = cases.case_weight / cases.case_weight.sum()
         points = self.ranks.points(cases.binned)
         return np.concatenate([share @ (points - share @ points) ** 2, self.share * (1.0 - self.share)])
 
     def order(self, cases: LabeledRows, relevance: Floats) -> Array:
-        """The inputs in an order that hangs neither on that of columns nor on the names of levels and classes.
+        """Return an order of the inputs that is independent of the order of columns and of names.
 
         By what an input is worth in each class, the classes sorted; inputs that are alike in that keep their order.
         """

@@ -170,7 +170,7 @@ def minimize_nonnegative(
     point: Floats,
     n_bounded: int,
 ) -> Floats:
-    """From a start; the first ``n_bounded`` numbers stay at 0 or above.
+    """Minimize from a starting point; the first ``n_bounded`` numbers are constrained to be non-negative.
 
     ``function`` gives its value and its slope at a point, ``curvature`` the matrix of its second derivatives. (The
     method is Bertsekas' of 1982: numbers at their bound go along their own slope, all others together.)

@@ -32,7 +32,7 @@ class Change(NamedTuple):
         return Change(self.by_row + times * other.by_row, self.scores + times * other.scores)
 
     def dot(self, other: Change) -> float:
-        """The product of the two changes of δ."""
+        """Return the product of two changes of δ."""
         return float(np.vdot(self.by_row, other.scores))
 
 
@@ -77,7 +77,7 @@ class OffsetLogisticRegression:
         return self._spread(wrong * self.weight[:, None]).plus(self.ridge, at)
 
     def _spread(self, by_row: Floats) -> Change:
-        """The change with these coefficients."""
+        """Return the change with these coefficients."""
         if by_row.shape[1] == 2:  # one column is the other's mirror
             scores = self.rows @ (self.by_token @ by_row[:, 1:])
             return Change(by_row, np.concatenate([-scores, scores], axis=1))
@@ -167,7 +167,7 @@ def fit_refinement(likelihood: TextLikelihood, training: TrainingRows, offset: F
 def refine_out_of_fold(
     likelihood: TextLikelihood, training: TrainingRows, offset: Floats, folds: Array, kernels: Kernels
 ) -> Floats:
-    """Scores of the texts, each refined by what those of other folds say."""
+    """Return the scores of texts, each refined with a regression fitted to the other folds."""
     _, rows = _tokens(likelihood, training, kernels)
     out = np.empty_like(offset)
     for here in rows_by_fold(folds):
@@ -194,7 +194,7 @@ def out_of_fold_scores(
 
 
 def _tokens(likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels) -> tuple[tuple[FeatureSet, ...], Any]:
-    """Feature sets with the tokens that several texts hold, and the texts as rows of length 1."""
+    """Return feature sets of tokens that occur in several texts, and the texts as rows of length 1."""
     from scipy.sparse import csr_array, hstack
 
     chosen = [

@@ -93,11 +93,11 @@ class StackedTokenViews:
         return np.asarray(np.sqrt(2.0) * (weights.scores(scores) - weights.bias))
 
     def left_out_view_scores(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
-        """Left-out scores of texts under all views, ``(views, rows, classes)``; a text leaves with its own weight."""
+        """Return scores of texts left out with their weights under all views, ``(views, rows, classes)``."""
         return likelihood.token_bin_left_out(batch, kernels, self.feature_sets)
 
     def subsample(self, training: TrainingRows) -> Array:
-        """The rows that weights are fitted on."""
+        """Return the rows on which weights are fitted."""
         most = min(_MOST_ROWS, max(_ENOUGH_ROWS, _MOST_CELLS // training.batch.n_classes))
         return subsample_rows(training, self.n_views * training.batch.n_classes, most)
 
@@ -184,7 +184,7 @@ class TextColumnView:
         return cls(column, StackedTokenViews.unweighted(likelihood.texts[column]))
 
     def subsample(self, training: TrainingRows) -> Array:
-        """The rows that weights are fitted on."""
+        """Return the rows on which weights are fitted."""
         return self.stacked.subsample(training)
 
     def scores(self, likelihood: TableLikelihood, data: Any, kernels: Kernels) -> Floats:

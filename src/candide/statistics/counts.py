@@ -49,7 +49,7 @@ class Counts(Exact):
         return Counts(self.rows + other.rows, _sum(self.total, other.total), missing, self.presence)
 
     def absorb(self, other: Counts) -> Counts:
-        """As ``merge``, but reuses the arrays of this object, which becomes invalid: for large sums."""
+        """Merge large sums in place: the arrays of this object are reused, and it becomes invalid."""
         total = self.total
         if isinstance(total, np.ndarray):
             total = total if total.flags.writeable else total.copy()

@@ -251,7 +251,7 @@ def _places(values: Floats) -> float:
 
 
 def _log_shares_sparse(data: Sparse, rows: _Rows) -> Floats:
-    """log p of each row within its class where most cells are 0, by distinct rows."""
+    """Return log p of each distinct row within its class, for sparse rows."""
     classes, row = rows.classes, np.repeat(np.arange(data.n_rows), np.diff(data.indptr))
     n_rows, stands_for = np.bincount(classes, rows.stands_for), rows.stands_for[row]
     own = classes[row].astype(np.int64) * data.n_columns + data.indices

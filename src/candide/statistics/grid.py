@@ -75,7 +75,7 @@ class Grid(Exact):
         return weight.astype(np.float64, copy=False).reshape(n_cells, n_classes)
 
     def observed(self) -> Floats:
-        """Weight of the cells that were not missing, ``(classes, columns)``."""
+        """Return the weight of the observed cells, ``(classes, columns)``."""
         column = np.repeat(self._cells().column, np.diff(self.count.indptr))
         slots = self.count.indices * np.int64(self.n_columns) + column
         size = len(self.rows) * self.n_columns

@@ -51,7 +51,7 @@ def _script(name: str) -> str:
 
 
 def _classes(model: Classifier) -> dict[str, Any]:
-    """What all models have: labels, class prior, calibration."""
+    """Return the parts that all models have: labels, class prior, calibration."""
     change = model.prior_change
     fitted = model.fitted
     offset = model.scorer.offset

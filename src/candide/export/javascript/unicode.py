@@ -1,4 +1,4 @@
-"""What tokenizers need to know of characters, as tables for JavaScript.
+"""Tables of character properties that tokenizers need in JavaScript.
 
 Engines of JavaScript have Unicode tables of other versions than Python, so the tables are part of the module.
 """

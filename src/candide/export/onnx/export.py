@@ -31,7 +31,7 @@ from .views import stacked_scores
 def to_onnx(
     model: Classifier, names: Array, given: Array | None = None, path: str | os.PathLike[str] | None = None
 ) -> Any:
-    """The graph, written to ``path`` if there is one.
+    """Return the graph, and write it to ``path`` if that is given.
 
     ``names`` are those of the model's columns, ``given`` those of the user's tables.
     """
@@ -70,7 +70,7 @@ def _plain_labels(labels: Array) -> Array:
 
 
 def _posterior(model: Classifier, graph: Graph, names: Array, given: Array | None) -> Tensor:
-    """Log posteriors, ``(rows, classes)``."""
+    """Return log posteriors, ``(rows, classes)``."""
     views, possible = _views(model), np.isfinite(model.scorer.offset)
     amount: Amount = None
     if views is not None:
@@ -105,7 +105,7 @@ def _calibrated(model: Classifier, posterior: Tensor, amount: Amount, *, certain
 
 
 def _read(model: Classifier, graph: Graph, names: Array, given: Array | None) -> tuple[Scored, Amount]:
-    """What rows say before anything is known of the classes, and how much evidence each holds."""
+    """Return the scores of rows without the class prior, and the number of tokens of each row."""
     likelihood: Any = model.likelihood
     if isinstance(likelihood, CategoricalLikelihood):
         return scored_categories(likelihood, Cells(graph, names, names)), None
@@ -133,7 +133,7 @@ def _silent(likelihood: TableLikelihood, cells: Cells) -> Tensor:
 
 
 def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Amount]:
-    """What the tokens of texts say, and how many each has; rows are filled up with empty texts."""
+    """Return the scores of the tokens of texts and the number of tokens; rows are padded with empty strings."""
     coding = likelihood.known.coding
     if not isinstance(coding, Vocabulary):
         raise ParameterError(
@@ -148,7 +148,7 @@ def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Amo
 
 
 def _lengths(tokens: Tensor) -> Tensor:
-    """How many tokens each text has, known or not, ``(texts, 1)``."""
+    """Return the number of tokens of each text, known or not, ``(texts, 1)``."""
     there = tokens.graph.look_up(tokens, np.array([""], dtype=object), np.zeros(1, dtype=np.int64), 1)
     return there.sum(1, keep=True).of_type(np.float64)
 
@@ -164,7 +164,7 @@ def _counts(tokens: Tensor, vocabulary: list[str]) -> Tensor:
 
 
 def _weighed(known: KnownTokens, counts: Tensor) -> Tensor:
-    """``KnownTokens.rows``: what occurrences weigh."""
+    """Return the weights of occurrences, as ``KnownTokens.rows``."""
     held = counts > 0.0
     if known.feature_set.presence:
         counts = held.of_type(np.float64)
@@ -190,7 +190,7 @@ def normalized(scores: Tensor) -> Tensor:
 
 
 def leaders_only(scores: Tensor, limits: list[Tensor], possible: Array) -> Tensor:
-    """Every class that a limit rules out is -inf."""
+    """Set the scores of classes that a limit rules out to -inf."""
     if not limits:
         return scores
     alive: Any = possible[None, :]
@@ -202,12 +202,12 @@ def leaders_only(scores: Tensor, limits: list[Tensor], possible: Array) -> Tenso
 
 
 def without_impossible(scores: Tensor, before: Tensor) -> Tensor:
-    """Curves know nothing of what cannot be: classes that were impossible stay so."""
+    """Keep impossible classes impossible after a calibration curve."""
     return normalized(before.equals(-np.inf).where(-np.inf, scores))
 
 
 def calibrated(calibration: Any, posterior: Tensor, amount: Amount) -> Tensor:
-    """Log posteriors as a calibration corrects them."""
+    """Return calibrated log posteriors."""
     if isinstance(calibration, Chain):
         return calibrated(calibration.second, calibrated(calibration.first, posterior, amount), None)
     if isinstance(calibration, Scaling):
@@ -247,7 +247,7 @@ def _bent(posterior: Tensor, bend: float) -> Tensor:
 
 
 def _log_odds(posterior: Tensor, n_curves: int) -> Tensor:
-    """Of each class against the rest; of two classes of the second alone."""
+    """Return the log-odds of each class against the rest; of two classes, of the second only."""
     if n_curves == 1:
         odds = posterior.columns(np.array([1])) - posterior.columns(np.array([0]))
     else:
@@ -258,7 +258,7 @@ def _log_odds(posterior: Tensor, n_curves: int) -> Tensor:
 
 
 def _joined(odds: Tensor, n_curves: int) -> Tensor:
-    """The inverse of ``_log_odds``."""
+    """Return log posteriors from log-odds: the inverse of ``_log_odds``."""
     log_probability = -log_one_plus_exp(-odds)
     if n_curves > 1:
         return normalized(log_probability)
@@ -279,7 +279,7 @@ def _isotonic(isotonic: Isotonic, posterior: Tensor) -> Tensor:
 
 
 def _along(curve: Curve, odds: Tensor) -> Tensor:
-    """Calibrated log-odds, ``(rows, 1)``, straight between the corners of a curve."""
+    """Return calibrated log-odds, ``(rows, 1)``, by linear interpolation of a curve."""
     corners, heights = _at_least_two(curve.odds, curve.probability)
     passed = (odds >= corners[None, :]).of_type(np.int64).sum(1, keep=True)
     place = (passed - 1).at_least(0).at_most(len(corners) - 2)

@@ -46,7 +46,7 @@ class Graph:
         return Tensor(self, name)
 
     def op(self, kind: str, *inputs: Value, domain: str = "", **attributes: Any) -> Tensor:
-        """What an operator makes of its inputs."""
+        """Return the output of an operator."""
         from onnx import helper
 
         names = [self.tensor(value).name for value in inputs]
@@ -55,7 +55,7 @@ class Graph:
         return Tensor(self, out)
 
     def tensor(self, value: Value) -> Tensor:
-        """A constant, unless it is a tensor already."""
+        """Return a constant tensor; tensors are returned unchanged."""
         if isinstance(value, Tensor):
             return value
         array = np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
@@ -85,7 +85,7 @@ class Graph:
             )
 
     def look_up(self, cells: Tensor, keys: Array, codes: Array, default: int) -> Tensor:
-        """The code of each cell, double or text, and for what is no key ``default``."""
+        """Return the code of each cell, a double or string; ``default`` for unknown cells."""
         if keys.dtype.kind == "O":
             named = {"keys_strings": keys.tolist(), "values_int64s": codes.tolist(), "default_int64": default}
             return self.op("LabelEncoder", cells, domain=_ML, **named)
@@ -154,7 +154,7 @@ class Tensor:
         return self * self
 
     def where(self, yes: Value, no: Value) -> Tensor:
-        """Of truth values: ``yes`` where they hold, else ``no``."""
+        """Return ``yes`` where a boolean tensor is true, else ``no``."""
         return self.graph.op("Where", self, yes, no)
 
     def of_type(self, dtype: Any) -> Tensor:
@@ -169,36 +169,36 @@ class Tensor:
         return self.graph.op("ReduceMax", self, np.array([axis]), keepdims=int(keep))
 
     def mean(self, axis: int) -> Tensor:
-        """With the axis kept."""
+        """Return the mean along an axis, which is kept."""
         return self.graph.op("ReduceMean", self, np.array([axis]), keepdims=1)
 
     def best(self) -> Tensor:
-        """The place of the largest along the second axis, the first of equals."""
+        """Return the position of the largest value along the second axis, the first of equals."""
         return self.graph.op("ArgMax", self, axis=1, keepdims=0)
 
     def with_axis(self, axis: int) -> Tensor:
         return self.graph.op("Unsqueeze", self, np.array([axis]))
 
     def transposed(self) -> Tensor:
-        """Of two axes."""
+        """Return the transpose of a tensor with two axes."""
         return self.graph.op("Transpose", self, perm=[1, 0])
 
     def picks(self, table: Value) -> Tensor:
-        """Of whole numbers: the rows of a table that they are the places of."""
+        """Return the rows of a table at integer positions."""
         return self.graph.op("Gather", table, self, axis=0)
 
     def columns(self, places: Array, axis: int = 1) -> Tensor:
-        """Some along an axis, which is dropped if ``places`` is one number."""
+        """Return some columns along an axis, which is dropped if ``places`` is a single number."""
         return self.graph.op("Gather", self, places.astype(np.int64), axis=axis)
 
 
 def concatenated(parts: list[Tensor]) -> Tensor:
-    """Tensors side by side."""
+    """Return the concatenation of tensors."""
     return parts[0] if len(parts) == 1 else parts[0].graph.op("Concat", *parts, axis=1)
 
 
 def added(parts: list[Tensor]) -> Tensor:
-    """Tensors of one shape, added up."""
+    """Return the sum of tensors of equal shape."""
     return sum(parts[1:], parts[0])
 
 
@@ -215,7 +215,7 @@ def log_one_plus_exp(x: Tensor) -> Tensor:
 
 
 def filled(x: Tensor, value: Value = 0.0) -> Tensor:
-    """With another number where there is none."""
+    """Return a tensor with NaN replaced by another number."""
     return x.is_nan().where(value, x)
 
 
@@ -259,7 +259,7 @@ class Cells:
         return self._graph.look_up(cells, keys, codes, unseen)
 
     def nothing(self, j: int, labels: Array | None, n_classes: int) -> Tensor:
-        """Zeros, as many rows as there are cells in a column: of a model in which none says anything."""
+        """Return zeros with one row per cell of a column, for models in which no column contributes."""
         if labels is None:
             return self.numbers(j).is_nan().of_type(np.float64) * np.zeros(n_classes)
         return self.places(j, labels).of_type(np.float64) * np.zeros(n_classes)
@@ -274,7 +274,7 @@ class Cells:
 
 
 def label_keys(labels: Array, where: str) -> Array:
-    """Labels as an input can hold them: doubles, or texts (as objects)."""
+    """Return labels as an input can represent them: doubles, or strings (as objects)."""
     items = labels.tolist()
     if items and all(isinstance(item, str) for item in items):
         return np.array(items, dtype=object)
@@ -297,7 +297,7 @@ def _distinct(keys: Floats, where: str) -> Floats:
 
 
 def number_places(cells: Tensor, keys: Floats, codes: Array, missing: int, unseen: int) -> Tensor:
-    """The codes of numbers that are known."""
+    """Return the codes of known numbers."""
     absent = cells.is_nan()
     if not len(keys):
         return absent.where(missing, unseen)
@@ -305,7 +305,7 @@ def number_places(cells: Tensor, keys: Floats, codes: Array, missing: int, unsee
 
 
 def cut_places(numbers: Tensor, cuts: Sequence[Floats], missing: Sequence[int]) -> Tensor:
-    """How many cuts of its column lie at or below each number, ``(rows, columns)``; ``missing`` where there is none."""
+    """Return the number of cuts at or below each number, ``(rows, columns)``; ``missing`` for missing numbers."""
     padded = np.full((len(cuts), max(1, *map(len, cuts))), np.inf)
     for row, own in zip(padded, cuts, strict=True):
         row[: len(own)] = own
@@ -314,7 +314,7 @@ def cut_places(numbers: Tensor, cuts: Sequence[Floats], missing: Sequence[int]) 
 
 
 def _date_part(days: Tensor, part: str) -> Tensor:
-    """The place of a date's month, weekday or hour among all there are."""
+    """Return the position of the month, weekday or hour of a date."""
     # Days are doubles: a full hour may lie a hair below itself.
     hours = ((days * 86_400e6 + 0.5).floor() / 3_600e6).floor()
     day = (hours / 24.0).floor()

@@ -33,45 +33,45 @@ class Dialect:
     exponent: ClassVar[str] = "e0"
 
     def name_of(self, name: str) -> str:
-        """A name as a query writes it."""
+        """Return a quoted name."""
         return identifier(name)
 
     def text(self, value: str) -> str:
-        """A text as a query writes it."""
+        """Return a quoted string."""
         return literal(value)
 
     def number(self, value: float) -> str:
-        """All digits of a number."""
+        """Return a number with all digits."""
         digits = repr(float(value))
         digits = digits if "e" in digits else f"{digits}{self.exponent}"
         return f"({digits})" if digits.startswith("-") else digits
 
     def first_number(self, value: float) -> str:
-        """A number that gives its type to those beside it."""
+        """Return a number with an explicit type, which determines the type of its column."""
         return self.number(value)
 
     def greatest(self, values: list[str]) -> str:
-        """The largest of some numbers."""
+        """Return the maximum of some numbers."""
         return _called(self.greatest_name, values)
 
     def least(self, values: list[str]) -> str:
-        """The smallest of some numbers."""
+        """Return the minimum of some numbers."""
         return _called(self.least_name, values)
 
     def as_number(self, cell: str) -> str:
-        """A cell of any numeric type as a double; NaN is NULL."""
+        """Return a cell of any numeric type as a double; NaN is NULL."""
         return f"NULLIF(CAST({cell} AS {self.number_type}), CAST('NaN' AS {self.number_type}))"
 
     def flag_as_number(self, cell: str) -> str:
-        """A cell that may be a boolean as well."""
+        """Return a number or boolean as a double."""
         return self.as_number(cell)
 
     def as_text(self, cell: str) -> str:
-        """A cell as its text."""
+        """Return a cell as a string."""
         return f"CAST({cell} AS {self.text_type})"
 
     def days(self, cell: str) -> str:
-        """Days since 1970 began."""
+        """Return the days since 1970."""
         return f"CAST(EXTRACT(EPOCH FROM CAST({cell} AS TIMESTAMP)) AS {self.number_type}) / 86400.0"
 
     def month(self, cell: str) -> str:
@@ -83,27 +83,27 @@ class Dialect:
         return f"EXTRACT(HOUR FROM CAST({cell} AS TIMESTAMP))"
 
     def seconds(self, cell: str) -> str:
-        """Of a duration, or since midnight."""
+        """Return the seconds of a duration, or since midnight."""
         return f"CAST(EXTRACT(EPOCH FROM {cell}) AS {self.number_type})"
 
     def record(self, table: str) -> str:
-        """All columns of a table as one value, or what tells its rows apart."""
+        """Return all columns of a table as one value, or a row identifier."""
         return table
 
     def spread(self, record: str) -> str:
-        """The columns of that value."""
+        """Return the columns of the value of ``record``."""
         return f"{record}.*"
 
     def truth(self, value: bool) -> str:
-        """A boolean as a query writes it."""
+        """Return a boolean literal."""
         return "TRUE" if value else "FALSE"
 
     def values(self, rows: str, names: Sequence[str]) -> str:
-        """A query that gives rows in parentheses as a table."""
+        """Return a query for a table of literal rows."""
         return f"SELECT * FROM (VALUES {rows}) AS listed({', '.join(names)})"
 
     def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
-        """A query that gives a table of whole numbers and of doubles.
+        """Return a query for a table of integers and doubles.
 
         From few long texts: tens of thousands of numbers written one by one take seconds to plan.
         """
@@ -201,7 +201,7 @@ class Translated(Dialect):
 
 
 class Spark(Translated):
-    """Spark SQL: what sqlglot does not know of."""
+    """Spark SQL, with functions that sqlglot does not support."""
 
     name = "spark"
 
@@ -235,7 +235,7 @@ class Other(Translated):
 
 
 def _clock_days(cell: str) -> str:
-    """Days since 1970 by what the clock shows, whatever its zone."""
+    """Return the days since 1970 in local time."""
     hour, minute, second = (f"EXTRACT({part} FROM CAST({cell} AS TIMESTAMP))" for part in ("HOUR", "MINUTE", "SECOND"))
     return f"(UNIX_DATE(CAST({cell} AS DATE)) + ({hour} * 3600e0 + {minute} * 60e0 + {second}) / 86400e0)"
 
@@ -255,7 +255,7 @@ def _lists(columns: Mapping[str, Array], kind: str, ends: str) -> Iterator[tuple
 
 
 def _shortened(values: Array) -> list[str]:
-    """Numbers with all their digits, whole ones without a point."""
+    """Return numbers with all digits, and integers without a decimal point."""
     return [str(int(value)) if float(value).is_integer() else repr(value) for value in values.tolist()]
 
 
@@ -264,7 +264,7 @@ _BY_DUCKDB: dict[str, type[Dialect]] = {"spark": Spark, "databricks": Spark, "bi
 
 
 def dialect_named(name: str) -> Dialect:
-    """How to write for a database."""
+    """Return the SQL dialect of a database."""
     if name in _WRITTEN:
         return _WRITTEN[name]()
     _refuse_unknown(name)
@@ -272,7 +272,7 @@ def dialect_named(name: str) -> Dialect:
 
 
 def transpiled(query: str, name: str) -> str:
-    """A query, written in the way of DuckDB unless its dialect is written as it is."""
+    """Return a query in another dialect, translated from DuckDB unless the dialect is supported natively."""
     if name in _WRITTEN:
         return query
     import sqlglot

@@ -48,19 +48,19 @@ class Posterior:
         return [f"s{k}" for k in self.alive]
 
     def top(self, names: Sequence[str]) -> str:
-        """The largest of some columns."""
+        """Return the maximum of some columns."""
         if not self.nullable:
             return self.dialect.greatest(list(names))
         least = self.dialect.number(_LEAST)
         return self.dialect.greatest([f"COALESCE({name}, {least})" for name in names])
 
     def power(self, number: str) -> str:
-        """e to a power that may be NULL: then 0."""
+        """Return e to a power; 0 if the power is NULL."""
         whole = exponential(number, self.dialect)
         return f"COALESCE({whole}, 0.0)" if self.nullable else whole
 
     def rule_out(self, n_limits: int) -> None:
-        """Only the classes that lead in the first limit live on, of these only those that lead in the second."""
+        """Keep the classes that lead in the first limit, and of these the classes that lead in the second."""
         for i in range(n_limits):
             limits = {k: f"l{i}_{k}" for k in self.alive}
             self.query.step("foremost", {"top": self.top(list(limits.values()))})
@@ -80,7 +80,7 @@ class Posterior:
         self.query.step("shifted", {f"s{k}": f"s{k} + {self.dialect.number(change[k])}" for k in self.alive})
 
     def answer(self, labels: Sequence[str], *, proba: bool) -> list[str]:
-        """The last steps; expressions of the prediction and, if asked for, of the probabilities of all classes."""
+        """Write the last steps; return expressions for the prediction and, if requested, all probabilities."""
         if not self.alive:
             return [labels[0], *[self.dialect.number(1 / self.n_classes)] * (self.n_classes * proba)]
         self.query.step("best", {"top": self.top(self.names)})
@@ -101,7 +101,7 @@ class Posterior:
 
 
 def label_text(label: Any, dialect: Dialect) -> str:
-    """A class label as a query writes it."""
+    """Return a class label as a literal."""
     if isinstance(label, str):
         return dialect.text(label)
     if isinstance(label, bool):
@@ -120,7 +120,7 @@ _CERTAIN = 1e200
 
 
 def calibrate(posterior: Posterior, calibration: Any, amount: str | None) -> None:
-    """Scores as the calibration corrects them. ``amount``: the column that says how much evidence a row holds."""
+    """Write calibrated scores. ``amount`` is the column with the number of tokens of a row."""
     if isinstance(calibration, Chain):
         calibrate(posterior, calibration.first, amount)
         calibrate(posterior, calibration.second, None)
@@ -226,7 +226,7 @@ def _follow_curves(posterior: Posterior, isotonic: Isotonic, classes: list[int])
 
 
 def _share(odds: str, span: str, curve: Curve, dialect: Dialect) -> str:
-    """The probability on a straight line between corners; flat beyond the outermost."""
+    """Return the probability by linear interpolation of a curve, constant outside of it."""
     rise, run = np.diff(curve.probability), np.diff(curve.odds)
     slope = np.concatenate([[0.0], rise / run, [0.0]])
     begin = np.concatenate([curve.odds[:1], curve.odds])
@@ -236,7 +236,7 @@ def _share(odds: str, span: str, curve: Curve, dialect: Dialect) -> str:
 
 
 def _join(posterior: Posterior) -> None:
-    """Log probabilities from log-odds of each class against the rest."""
+    """Return log probabilities from the log-odds of each class against the rest."""
     dialect, alive = posterior.dialect, posterior.alive
     odds = {k: f"(-o{k})" for k in alive} if posterior.n_classes > 2 else {0: "o1", 1: "(-o1)"}
     logs = {k: f"-{log_of_one_plus_exp(odds[k], dialect)}" for k in alive}
@@ -249,7 +249,7 @@ def to_sql(
     model: Classifier, names: Sequence[str], examples: dict[str, Any], *,
     dialect: str, table: str, keep: bool | Sequence[str], proba: bool,
 ) -> str:  # fmt: skip
-    """The text of the query.
+    """Return the text of the query.
 
     ``names`` are those of the model's columns, ``examples`` cells of those that hold booleans or times, by name.
     """
@@ -280,7 +280,7 @@ def _refuse_texts(likelihood: Any, names: Sequence[str]) -> None:
 
 
 def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterior:
-    """Steps up to the scores of the classes that can be."""
+    """Write the steps up to the scores of possible classes."""
     codes, possible = Codes(query), np.isfinite(model.scorer.offset)
     posterior = Posterior(query, np.flatnonzero(possible).tolist(), len(possible))
     views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
@@ -307,13 +307,13 @@ def _scores(likelihood: Any, offset: Floats, cells: Cells, codes: Codes) -> Scor
 
 
 def _begin(query: Query, cells: Cells, codes: Codes, own: Own) -> None:
-    """The first steps: cells, and codes of them."""
+    """Write the first steps: cells and their codes."""
     query.start(own.source, {**own.columns(), **cells.inputs} or {"nothing": "0"})
     codes.write()
 
 
 def _correct(posterior: Posterior, model: Classifier) -> None:
-    """What was fitted on rows left out, and what is believed of where the model is used."""
+    """Write the calibration and the change of the class prior."""
     calibration = None if model.fitted is None else model.fitted.calibration
     if calibration is not None:
         calibrate(posterior, calibration, "amount" if grows(calibration) else None)
@@ -323,6 +323,6 @@ def _correct(posterior: Posterior, model: Classifier) -> None:
 
 
 def _titles(labels: Sequence[Any]) -> list[str]:
-    """Of probabilities; labels that look alike are told apart by their types."""
+    """Return the titles of probability columns; labels that look alike are distinguished by type."""
     alike = len({str(label) for label in labels}) < len(labels)
     return [f"p({label!r})" if alike else f"p({label})" for label in labels]

@@ -28,7 +28,7 @@ class _Step:
         return _Step(kept or dict([next(iter(self.columns.items()))]), self.source)
 
     def names(self) -> set[str]:
-        """All that it asks for."""
+        """Return all names that it uses."""
         return set(_NAME.findall(" ".join([*self.columns.values(), self.source])))
 
     def written(self) -> str:
@@ -46,12 +46,12 @@ class Query:
         self._chain: list[str] = []
 
     def start(self, table: str, columns: Mapping[str, str]) -> None:
-        """The first step, which reads the table."""
+        """Add the first step, which reads the table."""
         self.cte("inputs", columns, f"{table} AS {ROWS}")
         self._go_on("inputs")
 
     def step(self, name: str, columns: Mapping[str, str], joins: Sequence[str] = ()) -> None:
-        """One more step: new columns, or old ones with new values."""
+        """Add a step with new columns, or with new values of existing columns."""
         before, name = self._steps[self.last], self._unused(name)
         assert isinstance(before, _Step)
         kept = {column: f"{self.last}.{column}" if joins else column for column in before.columns}
@@ -63,16 +63,16 @@ class Query:
         self._steps[name] = _Step(dict(columns), source)
 
     def labels(self, name: str, pairs: Iterable[tuple[str, int]]) -> None:
-        """A table of labels and codes that the query brings along."""
+        """Add a table of labels and codes to the query."""
         rows = ", ".join(f"({label}, {code})" for label, code in pairs)
         self._steps[name] = self.dialect.values(rows, ["label", "code"])
 
     def table(self, name: str, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> None:
-        """A table of numbers that the query brings along."""
+        """Add a table of numbers to the query."""
         self._steps[name] = self.dialect.table(keys, numbers)
 
     def finish(self, columns: Sequence[str], source: str | None = None) -> str:
-        """The whole text."""
+        """Return the whole text."""
         answers = _Step({str(i): how for i, how in enumerate(columns)}, source or self.last)
         steps = self._needed(answers.names())
         parts = [f"{name} AS{self.dialect.fence} (\n  {text}\n)" for name, text in steps.items()]
@@ -80,7 +80,7 @@ class Query:
         return f"WITH {', '.join(parts)}\nSELECT\n  {listed}\nFROM {answers.source}\n"
 
     def _needed(self, needed: set[str]) -> dict[str, str]:
-        """The steps with the columns that later ones ask for."""
+        """Return the steps with only the columns that later steps use."""
         texts = {}
         for name, step in reversed(self._steps.items()):
             if isinstance(step, _Step):
@@ -143,13 +143,13 @@ class Own:
         return ".".join(self.dialect.name_of(_unquoted(name)) for name in _TABLE_NAME.findall(self.table))
 
     def columns(self) -> dict[str, str]:
-        """What the first step reads for later, under short names."""
+        """Return the columns that the first step reads, under short names."""
         if isinstance(self.keep, bool):
             return {"own": self.dialect.record(ROWS)} if self.keep else {}
         return {f"own{i}": f"{ROWS}.{self.dialect.name_of(name)}" for i, name in enumerate(self.keep)}
 
     def finish(self, query: Query, answers: dict[str, str]) -> str:
-        """The query with the table's own columns and then the answers, by their titles."""
+        """Return the query with the table's own columns followed by the predictions."""
         listed = [f"{expression} AS {self.dialect.name_of(title)}" for title, expression in answers.items()]
         if self.keep is True and not self.dialect.has_records:
             # What the table's columns are called must not matter.
@@ -172,7 +172,7 @@ _VANISHING = -700.0
 
 
 def total(terms: Sequence[str]) -> str:
-    """A sum; of nothing, 0.
+    """Return a sum; 0 for no terms.
 
     >>> total(["a", "b"]), total([])
     ('a + b', '0.0')
@@ -184,7 +184,7 @@ def total(terms: Sequence[str]) -> str:
 
 
 def affine(weights: Floats, names: Sequence[str], constant: float, dialect: Dialect) -> str:
-    """constant + Σ weight · name; what has no weight is left out.
+    """Return constant + Σ weight · name, without terms of weight 0.
 
     >>> import numpy as np
     >>> affine(np.array([0.5, 0.0]), ["x0", "x1"], 2.0, Dialect())
@@ -195,7 +195,7 @@ def affine(weights: Floats, names: Sequence[str], constant: float, dialect: Dial
 
 
 def square(number: str) -> str:
-    """The square of an expression that is written once."""
+    """Return the square of an expression that is written only once."""
     return f"POWER({number}, 2)"
 
 
@@ -211,17 +211,17 @@ def log_of_one_plus_exp(number: str, dialect: Dialect) -> str:
 
 
 def clipped(number: str, limit: float, dialect: Dialect) -> str:
-    """A number that is not NULL, moved to within ± limit."""
+    """Return a number, which must not be NULL, clipped to ± limit."""
     return clipped_between(number, -limit, limit, dialect)
 
 
 def clipped_between(number: str, low: float, high: float, dialect: Dialect) -> str:
-    """A number that is not NULL, moved to between two ends."""
+    """Return a number, which must not be NULL, clipped to a range."""
     return dialect.least([dialect.greatest([number, dialect.number(low)]), dialect.number(high)])
 
 
 def picked(code: str, values: Floats, dialect: Dialect) -> str:
-    """The value that belongs to a code, which counts from 0.
+    """Return the value of a code, which starts at 0.
 
     >>> import numpy as np
     >>> picked("c0", np.array([0.5, 0.25]), Dialect())
@@ -238,7 +238,7 @@ def picked(code: str, values: Floats, dialect: Dialect) -> str:
 
 
 def place_among(number: str, cuts: Floats, dialect: Dialect) -> str:
-    """How many of the cuts, which ascend, are not above a number.
+    """Return the number of ascending cuts that are at most a number.
 
     >>> import numpy as np
     >>> place_among("x0", np.array([1.5, 2.5]), Dialect())
@@ -254,7 +254,7 @@ def place_among(number: str, cuts: Floats, dialect: Dialect) -> str:
 
 
 def _halved(n: int, flat: Callable[[int, int], str], below: Callable[[int], str]) -> str:
-    """Few cases one by one; of more, first whether the case is ``below`` the middle."""
+    """Return a case expression; many cases are halved by comparing with the middle (``below``)."""
 
     def part(begin: int, end: int) -> str:
         if end - begin <= _FEW:

@@ -83,7 +83,7 @@ class StackingQuery:
         return [*names, *(self.cells.lacks(j, None) for j in others)]
 
     def _by_share(self, whole: float, near: float, far: float) -> str:
-        """A number for complete rows, or one that follows the share of the columns that are given."""
+        """Return a number for complete rows, or one that depends on the share of present columns."""
         number = self.dialect.number
         if whole == near == far or not self.lacking:
             return number(whole)
@@ -91,7 +91,7 @@ class StackingQuery:
         return f"({total([f'{name} * {number(value)}' for value, name in pairs if value]) or number(0.0)})"
 
     def _weight(self, place: int, k: int) -> str | None:
-        """Of a view for a class; None where it has none."""
+        """Return the weight of a view for a class; None if it has none."""
         own = tuple(float(part[place, k]) for part in (self.weights.weight, self.partial.near, self.partial.far))
         return self._by_share(*own) if any(own) else None
 
@@ -110,7 +110,7 @@ class StackingQuery:
             self.raw[self.views.n_single] = [total([own[k] for own in every]) for k in range(self._n_classes)]
 
     def _gather_column(self, place: int, j: int, terms: tuple[Term, ...]) -> list[str]:
-        """What a column adds by its weight; and what it says without one."""
+        """Collect the weighted and unweighted contributions of a column."""
         table = terms[0]
         if not isinstance(table, CodeTable):
             scores = column_scores(self.likelihood, j, self.cells, self.codes, nulls=self._knows_nulls(j))
@@ -147,7 +147,7 @@ class StackingQuery:
             self.raw[i] = scores if off is None else [f"CASE WHEN {off} THEN {zero} ELSE {own} END" for own in scores]
 
     def _separate(self, name: str, view: Any) -> PairView | TripleView | FourierView:
-        """A view that is worked out beside the rows. Fourier views share inputs, triples use pairs."""
+        """Return a view that is computed in a separate query. Fourier views share inputs, and triples use pairs."""
         if isinstance(view, FourierRegression):
             return FourierView(name, view, self._shared(view.features.inputs, FourierInputs))
         one = view.one if isinstance(view, TwoDependence) else view
@@ -161,7 +161,7 @@ class StackingQuery:
         return self.shared[id(part)]
 
     def write(self) -> None:
-        """The steps from codes to scores, s0, s1, … of all classes."""
+        """Write the steps from codes to the scores s0, s1, … of all classes."""
         query = self.query
         if self.binned.points:
             query.step("points", self.binned.points)
@@ -179,7 +179,7 @@ class StackingQuery:
             query.step("scores", {f"s{k}": self._score(k) for k in range(n_classes)})
 
     def _write_shares(self) -> None:
-        """Steps for what the three weights of a view are multiplied by."""
+        """Write the steps for the factors of the three weights of a view."""
         number, n_columns = self.dialect.number, len(self.views.column_places(self.likelihood))
         self.query.step("lacking", {"lacking": total(self.lacking)})
         share = f"lacking / {number(n_columns)}"
@@ -188,7 +188,7 @@ class StackingQuery:
         self.query.step("given", dict(zip(_SHARES, (*shares, f"{whole} {zero} ELSE {share} END"), strict=True)))
 
     def _begun(self) -> dict[str, str]:
-        """Biases, and what is weighed once for each code."""
+        """Return biases and the contributions that are weighted once per code."""
         far = self.partial.biases(np.zeros(1), self.log_prior)[0].tolist()
         near, bias = self.partial.bias.tolist(), self.weights.bias.tolist()
         begun = [

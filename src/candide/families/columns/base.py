@@ -31,7 +31,7 @@ class ColumnModel(Protocol):
         """Free parameters, over all classes."""
 
     def describe(self) -> str:
-        """A short description of the parameters."""
+        """Return a short description of the parameters."""
 
     def scores(self, column: Column) -> Floats:
         """log p(x | class), ``(rows, classes)``: densities of numbers; 0 where a cell is missing and ignored."""
@@ -40,22 +40,22 @@ class ColumnModel(Protocol):
         """Return the description of the scores. Without ``nulls``, missing cells add 0 whatever was learned of them."""
 
     def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
-        """Each row under its own class, ``(rows,)``, its weight taken out of the statistics that contain it.
+        """Return the score of each row under its own class, ``(rows,)``, with its weight removed from the statistics.
 
         ``keep_size``: but the class is as large as with it (``own_kept``).
         """
 
     def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
-        """Mean log-loss of the class given this column and a fixed prior, every row left out (``own_kept``).
+        """Return the mean leave-one-out log-loss of the class given this column and a fixed prior (``own_kept``).
 
         A row whose cell is missing and ignored has the loss of the prior. ``row``: what a row of each class weighs.
         """
 
     def again(self, **parts: Any) -> Self:
-        """The same choices (cuts, bases, widths, scales) with other statistics of the column."""
+        """Return a model with the same choices (cuts, bases, widths, scales) for other statistics of the column."""
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Array:
-        """A value for each class given."""
+        """Return a value for each of the given classes."""
 
     def expected(self, posterior: Floats) -> Array:
         """Return the expected value of a missing cell, given p(class): a mean, or the most probable label."""
@@ -148,7 +148,7 @@ class CodedColumn:
         return len(self.count) - (self.missing is not None) - (self.unseen is not None)
 
     def point_masses(self) -> tuple[Floats, Floats, Floats]:
-        """The values of the atoms, then weight and probability of each in the classes, ``(atoms, classes)``.
+        """Return the values of the atoms, and their weights and probabilities by class, ``(atoms, classes)``.
 
         Probabilities are of cells that are not missing.
         """
@@ -162,7 +162,7 @@ class CodedColumn:
         return self.note + self._point_masses() + ("" if self.missing is None else ", missing as a value")
 
     def _point_masses(self) -> str:
-        """The atoms in words, with their share of the cells that are not missing."""
+        """Return a description of the atoms with their shares of the observed cells."""
         values, weight, _ = self.point_masses()
         share = weight.sum(axis=1) / max(float(self.count[: self._n_values].sum()), 1e-300)
         pairs = zip(values.tolist(), share.tolist(), strict=True)
@@ -182,7 +182,7 @@ class CodedColumn:
         return (CodeTable(self.log_density(), lookup, self.cuts, self.missing if nulls else None, self.unseen),)
 
     def codes(self, column: Column) -> Array:
-        """The code of each cell; -1 where it says nothing."""
+        """Return the code of each cell; -1 for cells that do not contribute."""
         absent, unseen = (-1 if code is None else code for code in (self.missing, self.unseen))
         if column.kind == "missing":
             return np.full(len(column.values), absent)
@@ -217,7 +217,7 @@ class CodedColumn:
         return float(self.count.sum() + self.ignored.sum())
 
     def loss_of(self, rows: Floats, log_prior: Floats, row: float | Floats) -> float:
-        """The summed loss of some of the rows, ``(codes, classes)``, each left out; a few codes at a time."""
+        """Return the summed leave-one-out loss of some rows, ``(codes, classes)``, a few codes at a time."""
         step = max(1, CELLS // max(1, len(log_prior)))
         slices = (slice(begin, begin + step) for begin in range(0, len(rows), step))
         own, whole = self.own, self.whole[None]
@@ -276,12 +276,12 @@ class CodedColumn:
 
 
 def in_rows(model: ColumnModel, weight: float) -> ColumnModel:
-    """The same with pseudo-counts that are rows of such a weight."""
+    """Return the choice with pseudo-counts in units of this row weight."""
     return replace(model, base=weight * model.base) if isinstance(model, CodedColumn) and weight != 1.0 else model
 
 
 def _places(theirs: Array | None, mine: Array | None, absent: int, unseen: int) -> Array:
-    """The code of each of a column's labels, and last, where -1 points, that of a missing cell."""
+    """Return the code of each label of a column, followed by that of a missing cell."""
     place = {} if mine is None else {label: i for i, label in enumerate(mine.tolist())}
     known = [] if theirs is None else theirs.tolist()
     return np.array([*(place.get(label, unseen) for label in known), absent], dtype=np.int64)
@@ -336,7 +336,7 @@ def categorical(seen: Seen, alpha: float, unseen: Unseen = "smooth", missing_cod
 
 
 def named_values(seen: Seen) -> Categories:
-    """Numbers as names, which needs cells that are single values."""
+    """Return a model that treats numbers as names, which requires cells of single values."""
     if isinstance(seen, Categories):
         return seen
     assert isinstance(seen, Numbers)

@@ -34,7 +34,7 @@ _MOST_BINS = 64
 
 
 def proportional(weight: Floats) -> Array:
-    """First cells of √n bins of about √n rows each: proportional k-interval discretization (Yang and Webb).
+    """Return the first cells of √n bins of about √n rows each: proportional k-interval discretization (Yang and Webb).
 
     >>> proportional(np.ones(9))
     array([0, 3, 6])
@@ -43,7 +43,7 @@ def proportional(weight: Floats) -> Array:
 
 
 def mdlp(cells: Cells) -> Array:
-    """First cells of the bins by Fayyad and Irani: the best cut by entropy, while it pays for its own description.
+    """Return the first cells of Fayyad and Irani's bins: cuts by entropy while they reduce the description length.
 
     >>> count = np.array([[9.0, 0.0], [9.0, 1.0], [1.0, 9.0], [0.0, 9.0]])
     >>> mdlp(Cells(np.arange(4.0), np.arange(4.0), count))
@@ -61,7 +61,7 @@ def mdlp(cells: Cells) -> Array:
 
 
 def _paying_cut(ends: Floats) -> int:
-    """The cell before which the best cut lies, 0 if it does not pay; ``ends`` are running counts from 0."""
+    """Return the cell after the best cut, 0 if no cut is accepted; ``ends`` are cumulative counts."""
     if len(ends) <= 2:
         return 0
     whole, left = ends[-1:], ends[1:-1]
@@ -79,7 +79,7 @@ def _paying_cut(ends: Floats) -> int:
 
 
 def _bits(count: Floats) -> Floats:
-    """Weight times entropy in bits, ``(places, classes)`` to ``(places,)``."""
+    """Return weight times entropy in bits, ``(places, classes)`` to ``(places,)``."""
     whole = count.sum(axis=1, keepdims=True)
     share = np.divide(count, whole, out=np.ones_like(count), where=count > 0)
     return np.asarray(-(count * np.log2(share)).sum(axis=1))
@@ -91,7 +91,7 @@ def _log2_labelings(n_classes: int) -> float:
 
 
 def modl(cells: Cells) -> Array:
-    """First cells of the bins that are most probable after the data under Boullé's prior of all partitions.
+    """Return the first cells of the most probable bins given the data, under Boullé's prior on partitions.
 
     The cost of I bins is log n + log C(n+I-1, I-1) + Σ log C(n_i+J-1, J-1) + Σ log n_i! / Π n_ij!. The least is
     found exactly, among cuts between at most 256 ranges of about equal weight and at most 64 bins.
@@ -140,7 +140,7 @@ def _cheapest(cost: Floats, n: float) -> Array:
 
 
 def deal(count: Floats) -> list[Floats]:
-    """The rows of each of five folds, ``(cells, classes)``.
+    """Return the rows of each of five folds, ``(cells, classes)``.
 
     Rows stand in the order of their cells, within a cell in that of their classes, and are dealt one after the other,
     as cards are: which fold a row gets does not depend on its label, but for ties. Weight 1 is a row; a row of less
@@ -175,7 +175,7 @@ class Coding:
     atoms: Floats | None  # of the numbers: the value where a code is a point mass, else NaN
 
     def model(self, family: str, note: str, strength: float, smoother: Floats | None = None) -> CodedColumn:
-        """The model whose base is ``strength`` rows with the shares of all classes together."""
+        """Return the model whose base is ``strength`` rows with the shares over all classes."""
         base = strength * self.share
         geometry = self.cuts, self.ends, self.center
         return CodedColumn(
@@ -223,7 +223,7 @@ def micro(numbers: Numbers) -> Numbers:
 
 
 def bins(numbers: Numbers, first: Array, strength: float, missing_code: bool = False) -> CodedColumn:
-    """Bins that begin with the cells ``first``.
+    """Return bins that begin with the cells ``first``.
 
     >>> from candide.statistics import Moments
     >>> cells = Cells(np.arange(4.0), np.arange(4.0), np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 2.0], [1.0, 2.0]]))
@@ -236,7 +236,7 @@ def bins(numbers: Numbers, first: Array, strength: float, missing_code: bool = F
 
 
 def usual_bins(small: Numbers, missing_code: bool) -> list[CodedColumn]:
-    """5, 10 and 20 bins of equal frequency besides the atoms, made of a column in few ranges."""
+    """Return 5, 10 and 20 bins of equal frequency in addition to the atoms, from a column in few ranges."""
     weight = small.cells.count.sum(axis=1)
     models = []
     for n_bins in BIN_NUMBERS:
@@ -276,7 +276,7 @@ class FoldedBins(CodedColumn):
 def supervised_bins(
     numbers: Numbers, cut: Callable[[Cells], Array], strength: float, missing_code: bool = False
 ) -> FoldedBins:
-    """Bins that begin with the cells which ``cut`` finds from the counts of the classes."""
+    """Return bins whose first cells ``cut`` determines from the class counts."""
     cells = occupied(numbers.cells)
     numbers = numbers._replace(cells=cells)
     judges = tuple(bins(numbers, _cut_without(cells, held, cut), strength, missing_code) for held in deal(cells.count))
@@ -285,7 +285,7 @@ def supervised_bins(
 
 
 def _cut_without(cells: Cells, held: Floats, cut: Callable[[Cells], Array]) -> Array:
-    """The first cells of the bins that are made when some rows were never there."""
+    """Return the first cells of the bins computed without some rows."""
     count = cells.count - held
     left = np.flatnonzero(count.sum(axis=1) > 1e-9)
     if not len(left):
@@ -296,7 +296,7 @@ def _cut_without(cells: Cells, held: Floats, cut: Callable[[Cells], Array]) -> A
 
 
 def _held(judges: tuple[CodedColumn, ...], cells: Cells, missing: Floats) -> tuple[Floats, ...]:
-    """The rows of each fold as its judge codes them; missing cells, which no cut has seen, in equal parts."""
+    """Return the rows of each fold, coded with the cuts that exclude it; missing cells are divided equally."""
     return tuple(
         judge.again(cells=cells._replace(count=held), moments=None, missing=missing / len(judges)).count
         for judge, held in zip(judges, deal(cells.count), strict=True)

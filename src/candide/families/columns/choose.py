@@ -52,7 +52,7 @@ Missing = Literal["auto", "ignore", "category", "error"]
 def candidates_for_numbers(
     cells: Cells, moments: Moments, missing: Floats, treat_missing: Missing = "auto", alpha: float | None = None
 ) -> list[ColumnModel]:
-    """The models tried for a column of numbers; the first of equals is taken.
+    """Return the candidate models of a numeric column; the first of equals is chosen.
 
     >>> cells = Cells(np.arange(30.0), np.arange(30.0), np.ones((30, 2)))
     >>> moments = Moments(np.full(2, 30.0), *(np.full((2, 1), part) for part in (30.0, 14.5, 2247.5)))
@@ -88,7 +88,7 @@ def candidates_for_categories(
     labels: Array, count: Floats, missing: Floats, treat_missing: Missing = "auto", alpha: float | None = None,
     unseen: Unseen = "smooth",
 ) -> list[ColumnModel]:  # fmt: skip
-    """The models tried for a column of categories: pseudo-counts, and what a missing cell says.
+    """Return the candidate models of a categorical column: pseudo-counts, and treatments of missing cells.
 
     >>> models = candidates_for_categories(np.array(["a", "b"]), np.array([[5.0, 1.0], [0.0, 4.0]]), np.zeros(2))
     >>> [model.describe() for model in models][:2]
@@ -135,7 +135,7 @@ def choose(
 
 
 def class_losses(models: Sequence[ColumnModel], log_prior: Floats, row: float | Floats = 1.0) -> Floats:
-    """The losses of several models, tables over codes all at once; what is not a number counts as infinite."""
+    """Return the losses of several models, computed together for tables over codes; NaN counts as infinite."""
     coded = [(i, model) for i, model in enumerate(models) if type(model) is CodedColumn]
     n_cells = sum(len(log_prior) for _ in coded) * max((len(model.count) for _, model in coded), default=0)
     if len(coded) < 2 or n_cells > CELLS:
@@ -151,7 +151,7 @@ def class_losses(models: Sequence[ColumnModel], log_prior: Floats, row: float | 
 
 
 def _together(models: list[CodedColumn], log_prior: Floats, row: float | Floats) -> Floats:
-    """Tables of different lengths side by side; where one is shorter, its codes have no rows."""
+    """Return tables of different lengths as one array; missing codes have no rows."""
     shape = len(models), max(len(model.count) for model in models), len(log_prior)
     smooth, count, base, own = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2]), np.ones(shape[:2])
     for i, model in enumerate(models):
@@ -268,7 +268,7 @@ def named_column(
     unseen: Unseen = "smooth", name: Any = "x", log_prior: Floats | None = None, row: float | Floats = 1.0,
     **parts_and_options: Any,
 ) -> ColumnModel:  # fmt: skip
-    """A model of the family named, from ``cells`` and ``moments``, or ``labels`` and ``count``, and ``missing``.
+    """Return a model of a named family, from ``cells`` and ``moments``, or ``labels`` and ``count``, and ``missing``.
 
     What the options leave open is chosen as among families: by the loss with every row left out, under ``log_prior``,
     else under the shares of the classes; ``row`` is what a row of each class weighs.
@@ -365,7 +365,7 @@ class Option(NamedTuple):
 
 
 def one_of(*allowed: str) -> Option:
-    """One of several words."""
+    """Return an option whose value is one of several words."""
     return Option(lambda value: isinstance(value, str) and value in allowed, f"one of {', '.join(map(repr, allowed))}")
 
 
@@ -396,7 +396,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
 
 
 def check_options(of: str, family: str, given: Mapping[Any, Any], allowed: Mapping[str, Option] | None = None) -> None:
-    """Refuses options that a family does not have, and values that they cannot have; ``of`` says which column.
+    """Raise an error for unknown options of a family and for invalid values; ``of`` names the column.
 
     >>> check_options("column 'age'", "kernel", {"width": 2})
     Traceback (most recent call last):

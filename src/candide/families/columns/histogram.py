@@ -50,7 +50,7 @@ Seen = Numbers | Categories
 
 
 def seen_of(**parts: Any) -> Seen:
-    """From ``cells`` and ``moments``, or ``labels`` and ``count`` (classes, labels); and ``missing``."""
+    """Return column statistics from ``cells`` and ``moments``, or ``labels`` and ``count``, and ``missing``."""
     missing = np.asarray(parts["missing"], dtype=np.float64)
     if "cells" in parts:
         return with_atoms(Numbers(parts["cells"], parts["moments"], missing))
@@ -71,12 +71,12 @@ def merged(cells: Cells, first: Array) -> Cells:
 
 
 def with_atoms(numbers: Numbers) -> Numbers:
-    """The column with its atoms found."""
+    """Return the column with its atoms."""
     return numbers._replace(atoms=atoms_of(numbers.cells))
 
 
 def atoms_of(cells: Cells) -> Array:
-    """The cells that are atoms: single values that hold a large share of the column, and far more than those beside.
+    """Return the cells that are atoms: single values with a large share of the column, unlike their neighbors.
 
     A function of the cells alone, hence of the set of rows. A cell that holds several values is no atom, because
     the weight of each of them is unknown. Where all values have a large share, each is one of few, and
@@ -110,7 +110,7 @@ def atoms_of(cells: Cells) -> Array:
 
 
 def equal_frequency(weight: Floats, n_bins: int, atoms: Array | None = None) -> Array:
-    """The first cells of at most ``n_bins`` ranges of about equal weight; atoms are ranges more, each alone.
+    """Return the first cells of at most ``n_bins`` ranges of about equal weight; each atom is a separate range.
 
     A range does not go on beyond an atom.
 
@@ -132,13 +132,13 @@ def equal_frequency(weight: Floats, n_bins: int, atoms: Array | None = None) -> 
 
 
 def mid_ranks(weight: Floats) -> Floats:
-    """The middle of each cell's range of the rows in order, between 0 and 1."""
+    """Return the mid-rank of each cell, between 0 and 1."""
     ends = np.cumsum(weight)
     return np.asarray((ends - weight / 2) / max(ends[-1], 1e-300))
 
 
 def cuts_between(cells: Cells, atoms: Array | None = None) -> Floats:
-    """A number between each cell and the next: above the one, and not above the other.
+    """Return a cut between each cell and the next: above the first and at most the second.
 
     In the middle between them; but next to an atom, so that hardly any other number has its code.
 
@@ -162,7 +162,7 @@ def middles(cells: Cells) -> Floats:
 
 
 def averages(cells: Cells, first: Array) -> Floats:
-    """The mean of the numbers in each range, cells standing for their middles."""
+    """Return the mean of the numbers in each range, with cells represented by their midpoints."""
     weight, sizes = cells.count.sum(axis=1), np.diff(np.append(first, len(cells.low)))
     share = weight / np.repeat(np.maximum(np.add.reduceat(weight, first), 1e-300), sizes)
     # As steps from the first cell, so that a large offset costs no digits; halved, so that none overflows.
@@ -197,7 +197,7 @@ LEAST = 1e-12
 
 
 def log_others(joint: Floats) -> Floats:
-    """For each class, the logarithm of the sum over all other classes; the classes are the last axis.
+    """Return for each class the logarithm of the sum over all other classes; classes are the last axis.
 
     >>> np.exp(log_others(np.log([[0.5, 0.3, 0.2]]))).round(9)
     array([[0.5, 0.7, 0.8]])
@@ -228,7 +228,7 @@ def _far_others(joint: Floats) -> Floats:
 
 
 def log_rest(joint: Floats, own: Positions) -> Floats:
-    """The logarithm of the sum over all classes but the own one of each row."""
+    """Return the logarithm of the sum over all classes except each row's own."""
     if joint.shape[1] == 1:
         return np.full(len(joint), -np.inf)
     rest = joint.copy()
@@ -239,12 +239,12 @@ def log_rest(joint: Floats, own: Positions) -> Floats:
 
 
 def own_left(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -> Floats:
-    """log p of a code under the own class, from which such a weight was taken."""
+    """Return log p of a code under its own class, from which a weight was removed."""
     return np.asarray(np.log(np.maximum(part - own * weight, LEAST)) - np.log(np.maximum(whole - weight, LEAST)))
 
 
 def own_kept(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -> Floats:
-    """The same with the size of the class kept.
+    """Return the same with the size of the class unchanged.
 
     A class that is smaller by the row gives all of its values a little more, also those that no other row has. Beside a
     prior that stays, that little tells which class the row was taken from, and whoever weighs scores finds it.
@@ -271,7 +271,7 @@ def table_losses(
 
 
 def weighted_losses(others: Floats, own: Floats, weight: Floats) -> Floats:
-    """The weight of rows times -log of the own class's share."""
+    """Return the weight of rows times -log of the share of the own class."""
     with np.errstate(invalid="ignore"):
         margin = others - own
         # log(1 + e^margin) as np.logaddexp has it, but vectorized.
@@ -280,12 +280,12 @@ def weighted_losses(others: Floats, own: Floats, weight: Floats) -> Floats:
 
 
 def log_shares(rows: Floats) -> Floats:
-    """The logarithms of the classes' shares, each by a row more than it has: what columns are judged beside."""
+    """Return the log class frequencies, each with one additional row: the prior with which columns are evaluated."""
     return np.asarray(np.log((rows + 1.0) / (rows.sum() + len(rows))))
 
 
 def gain(rows: Floats, losses: float | Floats) -> Floats:
-    """How much less a mean log-loss is than that of the classes' shares alone.
+    """Return the reduction of the mean log-loss relative to the class frequencies.
 
     >>> float(gain(np.array([5.0, 5.0]), 0.5).round(4))
     0.1931
@@ -294,7 +294,7 @@ def gain(rows: Floats, losses: float | Floats) -> Floats:
 
 
 def loss_of_nothing(weight: Floats, log_prior: Floats) -> float:
-    """The summed loss of rows of which only the class prior is known."""
+    """Return the summed loss of rows predicted by the class prior."""
     if not weight.any():
         return 0.0
     seen: Array = weight > 0

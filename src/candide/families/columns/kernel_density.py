@@ -17,7 +17,7 @@ WIDTHS = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 
 def smoothers(weight: Floats, widths: tuple[float, ...] = WIDTHS) -> Iterator[Floats]:
-    """How normal kernels spread the weight of each range over all of them, ``(ranges, ranges)`` for each width.
+    """Return the share of each range's weight that normal kernels assign to each range, ``(ranges, ranges)`` by width.
 
     Places are ranks, between 0 and 1, where what spreads beyond an end is reflected. Columns add up to 1.
 
@@ -32,7 +32,7 @@ def smoothers(weight: Floats, widths: tuple[float, ...] = WIDTHS) -> Iterator[Fl
 
 
 def _kernels(rank: Floats, widths: tuple[float, ...]) -> Iterable[Floats]:
-    """Σ exp(-d²/2h²) over the distances to a rank and to its two reflections, for each width."""
+    """Return Σ exp(-d²/2h²) over the distances to a rank and its two reflections, for each width."""
     apart, sum_of_both = rank[:, None] - rank, rank[:, None] + rank
     half_squares = -0.5 * np.square([apart, sum_of_both, 2.0 - sum_of_both])
     if widths != WIDTHS:
@@ -53,7 +53,7 @@ def kernels(
     widths: tuple[float, ...] = WIDTHS,
     strengths: tuple[float, ...] = STRENGTHS,
 ) -> list[CodedColumn]:
-    """Kernel densities of a column in few ranges, for each width and each strength of the base.
+    """Return kernel densities of a column in few ranges, for each width and strength of the base.
 
     Atoms are not spread: a kernel density covers the other values, on the scale of the ranks among these.
 
@@ -86,7 +86,7 @@ def _spreads(weight: Floats, widths: tuple[float, ...]) -> Iterable[Floats]:
 
 @lru_cache(maxsize=4)
 def _usual_smoothers(weight: bytes) -> tuple[Floats, ...]:
-    """Columns without ties all have the same weights, and the same smoothers."""
+    """Return the smoothers of columns without ties, which all have the same weights."""
     made = tuple(smoothers(np.frombuffer(weight)))
     for spread in made:
         spread.flags.writeable = False

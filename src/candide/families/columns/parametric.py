@@ -106,7 +106,7 @@ class ParametricColumn:
         return Dense(self.transform(x)[:, None], len(x), 1)
 
     def _base(self, x: Floats, data: Dense) -> Floats:
-        """What is the same for all classes, ``(rows, 1)``."""
+        """Return the terms that all classes share, ``(rows, 1)``."""
         base = self.likelihood.log_base(data) + self.transform.log_slope(x)
         return np.where(np.isnan(data.floats()), 0.0, base[:, None])
 
@@ -147,7 +147,7 @@ class ParametricColumn:
         return self.transform.inverse(self.likelihood.sample(classes, rng)[:, 0])
 
     def expected(self, posterior: Floats) -> Array:
-        """The mean of the numbers themselves, whatever the scale."""
+        """Return the mean on the original scale."""
         mean, seen = self.moments.mean[:, 0], self.moments.weight[:, 0] > 0
         return np.asarray(posterior @ np.where(seen, mean, self.moments.pooled()[1]))
 
@@ -214,7 +214,7 @@ class WithMissing:
 
 
 def with_missing(inner: ParametricColumn) -> WithMissing:
-    """Presence smoothed by one row with the share of all classes together.
+    """Return the probability of presence, smoothed with one row of the overall share.
 
     >>> from candide.families.columns.transforms import moments_of
     >>> from candide.families.columns.parametric import gaussian
@@ -241,7 +241,7 @@ def _without_missing(inner: ParametricColumn) -> ParametricColumn:
 
 
 def known_moments(seen: Numbers) -> Moments:
-    """The moments of a column as if its missing cells were no rows."""
+    """Return the moments of a column without its missing cells."""
     return replace(seen.moments, rows=seen.moments.weight[:, 0])
 
 
@@ -252,7 +252,7 @@ def _numbers(column: Column) -> Floats:
 
 
 def _row_ranges(n_rows: int, n_classes: int) -> Iterator[tuple[int, int]]:
-    """Rows whose scores under all classes fit into memory."""
+    """Yield ranges of rows whose scores under all classes fit into memory."""
     step = max(1, CELLS // max(1, n_classes))
     return ((begin, min(begin + step, n_rows)) for begin in range(0, n_rows, step))
 
@@ -329,7 +329,7 @@ _BELIEVED_ROWS = 0.5
 
 
 def poisson(numbers: Numbers) -> ParametricColumn:
-    """Rates by the moments of whole numbers from 0 on; each class believes half a row at the rate of all classes.
+    """Return Poisson rates of non-negative integers; each class has a prior of half a row at the overall rate.
 
     >>> import numpy as np
     >>> from candide.families.columns.transforms import moments_of

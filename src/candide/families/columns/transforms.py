@@ -21,13 +21,13 @@ class Transform(Protocol):
     """A rising change of scale; NaN outside of what it allows."""
 
     def __call__(self, x: Floats) -> Floats:
-        """The changed numbers."""
+        """Return the transformed numbers."""
 
     def inverse(self, t: Floats) -> Floats:
-        """The numbers before the change."""
+        """Return the numbers before the transform."""
 
     def log_slope(self, x: Floats) -> Floats:
-        """log of the derivative: what a density of changed numbers must be multiplied by."""
+        """Return the log derivative, which is added to a log density of transformed numbers."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _log_before(t: Floats, power: float) -> Floats:
 
 
 def best_power(cells: Cells) -> BoxCox | YeoJohnson:
-    """The power by maximum likelihood of normal classes with means of their own and one variance.
+    """Return the maximum likelihood power for normal classes with separate means and a common variance.
 
     Cells stand for their middles. Box–Cox where all numbers are positive, in units of their geometric mean, which does
     not change the power; else Yeo–Johnson of the numbers standardized, so that their unit does not matter.

@@ -48,7 +48,7 @@ def connected(
 
 
 def _unwrapped(connection: Any, query: Any) -> tuple[Any, Any, Any]:
-    """Return connection, SQL and relation of a lazy table, which knows its connection."""
+    """Return the connection, SQL and relation of a lazy table, which contains its connection."""
     if hasattr(query, "to_native"):  # of narwhals
         query = query.to_native()
     if hasattr(query, "sql_query") and hasattr(query, "query"):

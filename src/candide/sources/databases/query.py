@@ -138,7 +138,7 @@ class Query:
 
 
 def _declared_label(field: pa.Field, kind: str) -> pa.Field:
-    """The label as it is declared; the database groups by it, so only what it can cast without loss is allowed."""
+    """Return the label with its declared type; because the database groups by it, the cast must be lossless."""
     stored = field.type
     is_number = pa.types.is_integer(stored) or pa.types.is_floating(stored)
     same = {"number": is_number, "boolean": pa.types.is_boolean(stored), "str": pa.types.is_string(stored)}

@@ -248,7 +248,7 @@ class SummarizeColumns(Summarize):
 
 @contextmanager
 def _of_an_answer() -> Iterator[None]:
-    """Say in errors that their rows are those of a query result."""
+    """Add to errors that the row numbers refer to the query result."""
     try:
         yield
     except InputError as error:
