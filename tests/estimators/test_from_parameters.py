@@ -360,7 +360,7 @@ WRONG: list[tuple[str, Any, str]] = [
     (
         "prior",
         lambda: GaussianNB.from_counts([2, 2], TWO, TWO, priors=[0.5, 0.5]),
-        "pass the prior of the classes as class_prior",
+        "pass the class prior as class_prior",
     ),
     ("looking back", lambda: MultinomialNB.from_counts(TWO, calibrate="platt"), "need training rows"),
     ("looking back", lambda: MultinomialNB.from_counts(TWO, alpha="loo"), "need training rows"),

@@ -175,7 +175,7 @@ def test_evaluating_a_source(estimator: Any, verb: str, tmp_path: Path) -> None:
     found, expected = getattr(model, verb)(candide.read(path)), getattr(model, verb)(rows[["age"]], rows["pay"])
     assert str(found) == str(expected)
     for y in ("pay", rows["pay"]):
-        with pytest.raises(InputError, match=r"together with a source from candide.read.*omit them"):
+        with pytest.raises(InputError, match=r"cannot be passed with a source from candide.read.*omit them"):
             getattr(model, verb)(candide.read(path), y)
 
 
