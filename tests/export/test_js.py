@@ -300,9 +300,9 @@ def test_tables_of_many_rows() -> None:
     whole = stacked(frame, y, refine=True)
     with pytest.raises(ParameterError, match="approximate=True"):
         whole.to_js()
-    with pytest.warns(UserWarning, match="leaves out"):
+    with pytest.warns(UserWarning, match="omits the random grids"):
         found = run(whole, objects_of(asked), approximate=True)
-    with pytest.warns(UserWarning, match="leaves out"):
+    with pytest.warns(UserWarning, match="omits the random grids"):
         left = whole.model_.classifier.for_export(approximate=True)
     data = whole.model_.spec.read(asked, whole.model_.schema, whole.model_.classifier)
     expected = left.posterior(data, Kernels(), logarithm=False)

@@ -84,7 +84,7 @@ def read(
     extensions : bool, default=False
         Whether DuckDB may download, install and load extensions that a query needs, for example to read spreadsheets.
 
-        Returns
+    Returns
     -------
     ArrowSource
         Pass it to ``fit``, ``predict`` or ``evaluate``, or iterate over its Arrow record batches.
