@@ -81,7 +81,7 @@ class Interrupts:
         self._kept = kept
         self._within = False
         self._waiting: BaseException | None = None
-        # Whether a step was ended half-way: nobody knows what of it was done.
+        # Whether a step was interrupted, so that its result is undefined.
         self.cut = False
 
     @contextmanager

@@ -25,7 +25,7 @@ class Records:
 
     def __init__(self, model: Model, session: Session) -> None:
         self._omits = hasattr(model.spec, "absent")
-        # An object says which cells it gives.
+        # An object names its cells.
         self.model = replace(model, spec=model.spec.with_parameters(absent="missing")) if self._omits else model
         known = model.schema.feature_names
         self._names: list[str] | None = None if known is None else list(known)

@@ -88,7 +88,7 @@ def _show(console: Console, line: RenderableType) -> None:
 def _console(stream: Any, *, quiet: bool = False) -> Console:
     from rich.console import Console
 
-    # Lines in files and pipes are not shortened, unless COLUMNS says so.
+    # Lines in files and pipes are not shortened unless COLUMNS is set.
     width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else 200
     return Console(file=stream, quiet=quiet, width=width, markup=False, emoji=False)
 

@@ -80,7 +80,7 @@ def _to_kernel_dtype(values: Array) -> Array:
 
 
 def _number_column(name: Any, values: Array) -> Column:
-    # Kernels read float64: integers that it cannot tell apart must be equal in every container.
+    # Kernels read float64: integers that are equal as float64 must be equal in every container.
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and not is_exact(values):
         values = values.astype(np.float64)
     return Column(name, "number", values)

@@ -219,7 +219,7 @@ def column_values(X: Any, name: Any) -> list[Any]:
     return [cell for cell in cells if not is_missing(cell)]
 
 
-#: Keys under which readers of files say how they decided the type of a column, and what it was declared as.
+#: Metadata keys under which file readers store how the type of a column was decided, and its declared type.
 DECIDED, DECLARED = b"candide.decided", b"candide.declared"
 
 

@@ -60,7 +60,7 @@ def ready_model(
             "these parameters, or call fit with rows"
         )
     bound.prior.check_weights(index)
-    # A class without rows was named all the same, so it stays.
+    # A class without rows was named by the user, so it is kept.
     state = State(index, statistics.rows[order] <= 0, statistics.take(order))
     estimator.model_ = Model(spec, schema, completed(spec, Classifier(bound, state)))
     return estimator

@@ -42,7 +42,7 @@ class Explanation:
     terms: tuple[Term, ...]
     log_probability: Floats  # (classes,) the model's own
     texts: Mapping[Any, str] = field(default_factory=dict)  # by the column they are in; None where there are no columns
-    certainty: Certainty | None = None  # what the posterior of the parameters says of the terms
+    certainty: Certainty | None = None  # posterior uncertainty of the terms
 
     @property
     def answer(self) -> Any:

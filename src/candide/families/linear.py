@@ -29,7 +29,7 @@ class LinearTerm(Term):
 
     table: LinearTable | FactoredTable
     base: Floats
-    absent: FactoredTable | None = None  # a linear table knows that itself
+    absent: FactoredTable | None = None  # linear tables handle that themselves
     threshold: float | None = None
 
     @property

@@ -257,7 +257,7 @@ class MultivariateNormal(Plain):
             freedom = degrees - n_columns + 1.0
             factor = (strength + 1.0) / (strength * freedom)
             return EllipticLikelihood(statistics, after.location, after.scale * factor[:, None, None], freedom)
-        # What a class cannot tell, because it has too few rows, it takes from all.
+        # A class with too few rows uses the estimates of all classes.
         location = np.where((strength > 0)[:, None], after.location, self.overall.mean)
         whole = self.divisor(degrees, n_columns)[:, None, None]
         own = after.scale / np.where(whole > 0, whole, 1.0)

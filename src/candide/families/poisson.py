@@ -186,7 +186,7 @@ class Poisson(Plain):
 
     def posterior(self, statistics: Counts) -> Gamma:
         shape = np.asarray(self.prior.shape)
-        # Without events, not even believed ones, there is Jeffreys' half; believed rows stay.
+        # Without events and without prior events, the shape is Jeffreys' ½; the prior exposure stays.
         prior = _JEFFREYS if self.estimate == "mle" else Gamma(np.where(shape > 0, shape, 0.5), self.prior.rate)
         events, exposure = np.broadcast_arrays(statistics.dense(), statistics.observed())
         return prior.posterior(events, exposure)

@@ -428,7 +428,7 @@ class Classifier:
         out = fitted.calibration.apply(scores, self.bound_spec.family.amount(data))
         out = np.where(nothing_given(self, data), scores, out)
         impossible = np.isneginf(scores)
-        # Curves know nothing of what cannot be.
+        # Calibration curves do not preserve impossible classes.
         return log_softmax(np.where(impossible, -np.inf, out)) if impossible.any() else out
 
     def log_density(self, data: Any, kernels: Kernels) -> Floats:

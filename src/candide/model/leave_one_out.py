@@ -82,7 +82,7 @@ def _own_prior_change(model: Classifier, batch: Batch) -> Floats:
     """
     counts = model.prior_in_score.counts(model.classes, model.state.rows)
     if batch.weight is None:
-        # Of a class without rows here nobody asks.
+        # Classes without rows in this batch are not needed.
         present = np.bincount(batch.classes, minlength=len(counts)) > 0
         return _log_rest(np.divide(1.0, counts, out=np.zeros(len(counts)), where=present))
     return _log_rest(batch.weight / counts[batch.classes])
@@ -127,7 +127,7 @@ def _without_rows(family: Family, whole: Any, batch: Batch, rows: Array, kernels
     """Return the statistics of all training rows except some rows of a batch."""
     rest = whole.without(family.observe(batch.take(rows), kernels))
     if rest.lost_digits(whole) and np.allclose(batch.row_weight(), whole.rows, rtol=1e-9):
-        # All rows are here: the others speak for themselves.
+        # All rows are present, so the statistics can be computed from the other rows.
         return family.observe(batch.take(np.delete(np.arange(len(batch.classes)), rows)), kernels)
     return rest
 

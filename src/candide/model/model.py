@@ -429,7 +429,7 @@ def as_seen(cells: Array, statistics: TableStatistics, j: int, *, whole: bool, b
     single = seen.low == seen.high
     if len(single) == 1 and single[0]:
         return np.full(len(cells), seen.low[0])
-    # Later rows may have brought fractions; where many numbers share a cell, that cannot be told.
+    # Later rows may contain fractions, which cannot be detected where many numbers share a cell.
     whole = whole and bool((seen.low[single] == np.trunc(seen.low[single])).all())
     if whole:
         return np.clip(np.round(cells.astype(np.float64)), np.ceil(seen.low[0]), np.floor(seen.high[-1]))

@@ -47,7 +47,7 @@ class State:
     def kept_below(self, classes: Index) -> Hashes | None:
         """Return the hash below which training rows of each class are kept; None if no rows are kept."""
         if self.sample is None or self.sample.grouped:
-            return None  # which rows of a group are kept, the group tells
+            return None  # whether rows are kept depends on their group
         return np.append(self.sample.threshold, ABOVE_ALL)[classes.positions_in(self.classes)]
 
     def merge(self, other: State) -> State:

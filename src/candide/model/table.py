@@ -26,7 +26,7 @@ class Table(dict[str, Array]):
     b             0.75
     """
 
-    # What is said below the table, a line each: what its columns mean.
+    # Notes below the table, one line each, such as the meaning of its columns.
     notes: tuple[str, ...] = ()
 
     @property

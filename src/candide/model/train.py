@@ -176,7 +176,7 @@ class Training:
         self.n_rows, self.n_unlabeled = self.n_rows + part.n_rows, self.n_unlabeled + part.n_unlabeled
         self._partitions |= part.partitions
         if part.n_unlabeled:
-            # Engines that count rows themselves do not know whether those without a label are allowed.
+            # Engines that count rows themselves do not check whether rows without a label are allowed.
             LabelFilter(self.task.spec).add(part.n_unlabeled)
         if part.state is None:
             return

@@ -109,7 +109,7 @@ def learn_unlabeled(
     if used:
         state = texts.added_to(model, kernels).state
         fitted = _fitted(Classifier(model.bound_spec, state, model.fitted), seen, together, kernels)
-        # The rows kept would know what their labels made of the texts without.
+        # The kept rows would be scored with unlabeled texts whose estimates depend on their labels.
         model = Classifier(model.bound_spec, state, fitted, after, model.token_names)
     return model, Unlabeled(texts.data.n_rows, used, before.log_loss, after.log_loss)
 

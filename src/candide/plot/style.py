@@ -16,7 +16,7 @@ from ..exceptions import ParameterError
 from ..model.table import Table
 from ..printable import printable
 
-# Okabe and Ito's colors, which the color-blind can tell apart, without the yellow that paper swallows.
+# Okabe and Ito's colors, which color-blind readers can distinguish, without yellow, which is too light for print.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))

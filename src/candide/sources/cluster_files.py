@@ -205,7 +205,7 @@ def _dask(places: Files | Table, n_threads: int | None) -> Iterator[Any]:
     try:
         distributed.get_client()
     except ValueError:
-        # Where DASK_SCHEDULER_ADDRESS says, else processes on this machine.
+        # The address in DASK_SCHEDULER_ADDRESS, else processes on this machine.
         with distributed.Client(n_workers=n_threads, threads_per_worker=1, dashboard_address=":0"):
             yield _dask_frame(frames, places)
     else:
@@ -267,7 +267,7 @@ def _home(java: Path) -> Path:
     return folder
 
 
-# Rows that tell which column is the label.
+# Number of rows used to detect the label column.
 _INFERENCE_ROWS = 10_000
 
 

@@ -22,7 +22,7 @@ from ..data.conversion import is_boolean_text, is_number_text, to_boolean
 from .duckdb_engine import connect, table_function
 from .files import TemporaryCopy, open_for_writing
 
-# Rows that are looked at: to tell what separates cells, and to tell types.
+# Number of rows used to detect the delimiter, and types.
 _QUOTING_ROWS, _QUOTING_BYTES = 1_000, 1 << 20
 _TYPE_ROWS = 20_480
 # A name of a column is no longer than this; a text may be.

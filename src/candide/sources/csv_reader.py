@@ -35,7 +35,7 @@ _ARROW_TYPES |= {"BOOLEAN": pa.bool_(), "NULL": pa.null()}
 _DECIDED = {"BIGINT": "values look like integers", "DOUBLE": "values look like numbers"}
 _DECIDED |= {"DATE": "values look like dates", "TIMESTAMP": "values look like dates with times"}
 _DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": "values are strings"}
-# Looked at for types and separators.
+# Bytes used to detect types and delimiters.
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 # The longest row, and what is read at once.
 _LINE_BYTES = 1 << 24

@@ -21,7 +21,7 @@ from .engine_source import EngineSource, check_name, predictions
 
 # States that one task merges.
 _FAN_IN = 8
-# How many more partitions are looked at where the ones before had too few rows.
+# Number of further partitions that are read if the first ones have too few rows.
 _FURTHER = 4
 
 
@@ -72,7 +72,7 @@ class DaskSource(EngineSource):
             found = [chunk for chunk in _of_first(firsts, n, _n_labels) if _n_labels(chunk)]
         if not found:
             return None
-        # Sparse matrices hold numbers, of which few tell as much as many.
+        # Sparse matrices contain numbers, so a few rows are enough.
         return found[0] if is_sparse(found[0].X) else self._joined(found)
 
     def _empty(self, X: Any) -> list[str]:

@@ -21,7 +21,7 @@ from .reader import ENGINE_ROWS, BadRows, Reader, ReadProgress, cast_batch
 _URI = re.compile(r"(sqlite|duckdb|postgres(?:ql)?):(.*?)(?:\?table=([^&]+))?$", re.DOTALL)
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 _ENGINE_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source'"
-# Rows that are looked at for the kinds of columns, and fetched at once.
+# Number of rows used to detect column kinds, and fetched at a time.
 _TYPE_ROWS = 10_000
 _FETCH_ROWS = 1_000
 # Nothing is fetched from the network on its own.

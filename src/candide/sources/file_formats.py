@@ -27,7 +27,7 @@ FORMATS = tuple(SUFFIXES)
 _FORMAT_OF = {ending: kind for kind, endings in SUFFIXES.items() for ending in endings}
 _COMPRESSED_ENDINGS = (".gz", ".zst", ".zstd", ".bz2", ".xz")
 
-# First bytes that say what a file is, whatever its name.
+# First bytes by which formats are recognized, regardless of the name.
 _MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow"), (b"SQLite format 3\0", "sqlite"))
 _UNSUPPORTED = ((b"PK\x03\x04", "a zip archive or an Excel workbook"), (b"%PDF", "a PDF"), (b"\x89PNG", "an image"))
 _BOMS = (

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from ..exceptions import SourceError
 
-# What is looked at to tell what a file is.
+# Number of bytes read to detect the format of a file.
 HEAD_BYTES = 1 << 20
 _BLOCK_BYTES = 1 << 22
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}

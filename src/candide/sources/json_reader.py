@@ -18,7 +18,7 @@ from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, 
 from .reader import ENGINE_ROWS, BadRow, Reader, ReadProgress, plain_schema
 from .text_files import line_arrays
 
-# Records that are looked at for names and types.
+# Number of records used to detect names and types.
 _TYPE_ROWS = 20_480
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 _PLAIN_TYPES = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
@@ -71,7 +71,7 @@ class JsonLinesReader(Reader):
         table = pa.table({"line": lines})
         structure = literal(json.dumps(_read_as({name: self._types[name] for name in names})))
         cells = ", ".join(f"{self._made(name)} AS {identifier(name)}" for name in names)
-        # TRY: a line that is no JSON has a record without cells, and is looked at again.
+        # TRY: a line that is not JSON becomes a record without cells, and is checked again.
         inner = f"SELECT TRY(json_transform(line, {structure})) AS record FROM lines"
         connection.register("lines", table)
         with translate_errors(self.name, "expected one record, {…}, per line"):

@@ -22,7 +22,7 @@ from .reader import Reader, ReadProgress, record_batches, replace_surrogates
 from .text_files import Document, document_schema
 
 _SPACE = re.compile(r"[ \t\r\f\v]*\n\s*|[ \t\r\f\v]+")
-# Parts that say they have parts and have none are texts.
+# Parts declared as multipart without any parts are texts.
 _TEXT_TYPES = ("text", "multipart")
 _TAG = re.compile(r"<[^>]*>")
 

@@ -155,7 +155,7 @@ class Reader(ABC):
 
     #: The columns as they are read.
     schema: pa.Schema
-    #: None where only a pass would tell.
+    #: None if it is unknown without a pass.
     n_rows: int | None = None
     #: Whether rows are texts, in a column of that name.
     is_texts = False

@@ -34,7 +34,7 @@ from .role_inference import infer_roles, label_by_name
 
 # Of so many files the types are looked at before the first row is read; of others when their turn comes.
 _MAX_CHECKED = 100
-# Rows that tell which column is the label.
+# Number of rows used to detect the label column.
 _INFERENCE_ROWS = 10_000
 # Rows among which a value is searched for columns that have none in the first rows.
 _MAX_SEARCHED = 1_000_000

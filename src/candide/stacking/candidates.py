@@ -125,7 +125,7 @@ def _views(
     counts, numbers = _codes(feature_set)
     for bins in BINS:
         if bins > BINS[0] and max(column.size for column in feature_set.columns) <= BINS[0]:
-            continue  # nothing that finer bins would tell apart
+            continue  # finer bins would be the same
         one = one_dependence(
             f"pairs of columns, {bins} bins", merge_codes(counts, numbers, bins), cases, log_prior, kernels, by_loss
         )

@@ -224,7 +224,7 @@ class Covariance(FieldsOnlyPickle):
 
         n_columns = len(self.center) if n_columns is None else n_columns
         freedom = n_columns + 2 + self.strength + rows
-        # A class of less than one row knows its mean as badly as one of one row.
+        # The mean of a class with less than one row is as uncertain as that of one row.
         sure = np.maximum(rows, 1.0)
         shrink = sure / (sure + 1.0)
         constant = gammaln(freedom / 2) - gammaln((freedom - n_columns) / 2) + 0.5 * n_columns * np.log(shrink)

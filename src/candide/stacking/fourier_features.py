@@ -54,7 +54,7 @@ class Inputs(FieldsOnlyPickle):
     def of(cls, columns: Array, counts: Sequence[Floats], is_number: Sequence[bool], cases: LabeledRows) -> Inputs:
         """For some columns; ``counts`` is the weight of each code of each column there is."""
         numbers = np.array([j for j in columns if is_number[j] and len(counts[j]) > 1], dtype=np.int64)
-        # Numbers as one bin: then known and missing are what is left to tell.
+        # Numbers as one bin, so that only observed and missing cells are distinguished.
         maps = merge_codes(counts, is_number, 1)
         parted = np.array([j for j in columns if len(np.unique(maps[j][cases.binned.codes[:, j]])) > 1], dtype=np.int64)
         ranks = RankCoordinates.of(numbers, [counts[j] for j in numbers])

@@ -32,7 +32,7 @@ _MOST_COPIES, _FACTOR = 20.0, 4.0
 _SHRINK = 5.0
 # Numbers of equal rows that are compared with one less and one more, at most.
 _MOST_EQUAL = 30
-# Rows that are there once and tell how frequent values are, at most.
+# Maximum number of unique rows used to estimate the frequency of values.
 _MOST_ROWS = 5_000
 
 
@@ -91,7 +91,7 @@ class _Rows(NamedTuple):
 
     places: Array
     classes: Positions
-    counts: Array  # how often each is there
+    counts: Array  # the multiplicity of each
     stands_for: Floats  # rows
     per_class: Floats  # rows of each class, equal ones counted as often as they are there
 
@@ -178,7 +178,7 @@ def _log_expected(data: Kept, entries: Array, rows: _Rows, log_rows: Floats) -> 
     assert isinstance(cells, Dense)
     shares = _Shares(rows, log_rows)
     for own in texts.values():
-        # No text is there twice by chance; a missing one may be.
+        # Texts do not coincide by chance; missing texts may.
         missing = own.texts.missing()[entries]
         shares.add(missing.astype(np.int64))
         shares.log[:, ~missing] = -np.inf

@@ -148,6 +148,6 @@ def _sparse_sums(data: Sparse) -> Hashes:
         block = slice(begin, begin + _BLOCK_CELLS)
         bits = doubles(data.values[block]).view(np.uint64)
         cells[block] = _cells(bits, _keys(data.indices[block]))
-    # Differences of running sums are exact modulo 2^64, and know rows without cells.
+    # Differences of running sums are exact modulo 2^64, also for rows without cells.
     running = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(cells)])
     return np.asarray(running[data.indptr[1:]] - running[data.indptr[:-1]])

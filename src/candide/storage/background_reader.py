@@ -185,7 +185,7 @@ class BackgroundReader:
                 can_defer = self.file.is_seekable and self.header.is_current
                 self.deferred = _deferred_arrays(self.trees["parts"], self.header) if can_defer else ()
             except Exception:
-                # If the file is damaged, the checksum tells more about it than the error.
+                # If the file is damaged, a checksum error is more informative than this error.
                 self.file.read_arrays()
                 verify_checksum(self.file.compute_checksum(()), self.header.metadata)
                 raise

@@ -87,7 +87,7 @@ class CodedColumn:
     note: str
     count: Floats  # (codes, classes)
     base: Floats  # (codes,), frozen and the same for all classes
-    ignored: Floats  # (classes,) weight of the missing cells that say nothing
+    ignored: Floats  # (classes,) weight of the ignored missing cells
     smoother: Floats | None = None  # (codes, codes), columns add up to 1
     cuts: Floats | None = None
     ends: tuple[float, float] = (0.0, 0.0)  # of the numbers seen

@@ -261,7 +261,7 @@ class FoldedBins(CodedColumn):
     """
 
     judges: tuple[CodedColumn, ...] = ()
-    held: tuple[Floats, ...] = ()  # the rows of each judge's fold, (codes, classes)
+    held: tuple[Floats, ...] = ()  # the rows of each held-out fold, (codes, classes)
 
     def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
         losses = (judge.loss_of(rows, log_prior, row) for judge, rows in zip(self.judges, self.held, strict=True))

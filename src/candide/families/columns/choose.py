@@ -63,7 +63,7 @@ def candidates_for_numbers(
     seen = with_atoms(Numbers(cells, moments, missing))
     small = micro(seen)
     whole = are_whole(cells)
-    # Of two values or fewer, a share each says all there is.
+    # A column of at most two values is described completely by their shares.
     many = len(cells.low) > 2 or not whole
     # No distribution with a few parameters has a point mass.
     distributions = _distributions(seen, whole) if many and not len(seen.atoms) else []
@@ -179,7 +179,7 @@ def reason_to_drop(statistics: TableStatistics, j: int) -> str:
     if statistics.kinds[j] == "category":
         labels = statistics.categories.labels[place]
         if len(labels) > 20 and len(labels) > 0.9 * known:
-            # The first rows may have been too few to tell that these are texts.
+            # The first rows may have been too few to detect texts.
             perhaps = "; for texts, choose the family 'text'" if has_several_words(labels.tolist()) else ""
             return "an identifier: nearly every value is unique" + perhaps
         return "constant" if len(labels) < 2 else ""

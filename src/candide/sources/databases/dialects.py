@@ -25,7 +25,7 @@ class Database(ABC):
 
     #: What a double is called.
     double: ClassVar[str]
-    #: Whether it knows VAR_POP.
+    #: Whether it supports VAR_POP.
     has_variances: ClassVar[bool] = True
     #: The name of the order in which texts are one only where their bytes are.
     bytewise: ClassVar[str] = '"C"'
@@ -260,7 +260,7 @@ def _tuples(cursor: Any) -> Any:
 
 # Columns that one query asks for the types of their cells: SQLite answers 2,000 at most.
 _SOME = 500
-# Texts of a column that tell whether they are dates.
+# Number of strings of a column used to detect dates.
 _FIRST = 10_000
 # Types, each of which holds those before it, but for bytes.
 _RANK = "CASE TYPEOF({cell}) WHEN 'integer' THEN 1 WHEN 'real' THEN 2 WHEN 'blob' THEN 3 WHEN 'text' THEN 4 END"

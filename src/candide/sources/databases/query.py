@@ -271,7 +271,7 @@ _DEVIATIONS = {
     **_EXTENT,
     "drift": f"SUM(r.w * {_FROM_MEAN})",
 }
-# Where all rows weigh the same, databases know the rest.
+# If all rows have the same weight, the database's own aggregate functions suffice.
 _MOMENTS = {
     "weight": "COUNT(r.x{j})",
     "mean": "AVG(r.x{j})",

@@ -36,7 +36,7 @@ from .query import Classes, Extent, Query, cell_by_cell, counts, distinct, exten
 MOST_VALUES = 50_000
 # Rows are picked if there are more than so many times those that are kept; of fewer, all come, and are counted here.
 _MANY = 4
-# First rows that tell how many different values a column has.
+# Number of first rows used to estimate the number of distinct values of a column.
 _HEAD = 10_000
 _COUNTS = (Bernoulli, Multinomial, Complement, Poisson)
 
