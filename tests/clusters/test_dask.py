@@ -257,7 +257,7 @@ def refused(match: str, X: Any, y: Any = "label", weight: Any = None, model: Any
 def test_labels_that_are_not_there() -> None:
     spread = cut(TABLE)
     refused(
-        "y is 'lable', .* it has 'age', 'visits', 'job', 'member', 'label'; did you mean 'label'",
+        "y is 'lable', .* its columns are 'age', 'visits', 'job', 'member', 'label'; did you mean 'label'",
         spread,
         "lable",
     )

@@ -269,7 +269,7 @@ def refused(match: str, X: Any, y: Any = "label", weight: Any = None, model: Any
 def test_what_is_refused(spark: Any) -> None:
     table = spread(spark, TABLE)
     refused(
-        "y is 'lable', .* it has 'age', 'visits', 'job', 'member', 'label'; did you mean 'label'",
+        "y is 'lable', .* its columns are 'age', 'visits', 'job', 'member', 'label'; did you mean 'label'",
         table,
         "lable",
     )

@@ -44,7 +44,7 @@ def test_alpha(name: str, value: Any) -> None:
 @every("name", DISCRETE)
 @every("shape", [(3,), (1, 1), (2, 3), (1, 1, 2)])
 def test_alpha_of_other_columns(name: str, shape: tuple[int, ...]) -> None:
-    refused(name, "alpha", np.ones(shape), f"shape {shape} for 2 features", "`n_features` values")
+    refused(name, "alpha", np.ones(shape), f"shape {shape} for 2 features", "one value per feature")
 
 
 @every("name", DISCRETE)

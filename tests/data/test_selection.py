@@ -57,7 +57,7 @@ class TestLabel:
     def test_a_name_that_is_not_there(self, container: str) -> None:
         with pytest.raises(
             InputError,
-            match=r"y is 'wage', .* it has 'age', 'job', 'income'; did you mean 'age'",
+            match=r"y is 'wage', .* its columns are 'age', 'job', 'income'; did you mean 'age'",
         ):
             split_label(TABLES[container](), "wage")
 

@@ -125,7 +125,7 @@ def test_a_nomogram_shows_the_columns_asked_for() -> None:
             "no column has a finite contribution that distinguishes",
         ),
         (lambda: GaussianNB().fit(np.ones((2, 1)), ["a", "a"]), {}, "has only 'a'"),
-        (lambda: text_model(2), {}, "instead of columns"),
+        (lambda: text_model(2), {}, "a TextNB has tokens"),
         (lambda: GaussianNB().fit(*numbers(2)), {"columns": ["none"]}, "'none' is not a column"),
     ],
 )
