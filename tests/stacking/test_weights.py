@@ -127,7 +127,7 @@ def test_the_search_starts_at_the_solution_for_every_eighth_row(monkeypatch):
     for n_rows, enough in ((N_ROWS, 5), (N_ROWS, 6)):
         monkeypatch.setattr(weights, "_ENOUGH_ROWS", enough)
         loss = _Loss(CLASSES[:n_rows], WEIGHT[:n_rows], np.zeros(N_CLASSES))
-        weights._common(SHOWN, loss, RIDGE, nearly=False)
+        weights._common(SHOWN, loss, RIDGE, approximate=False)
     few, whole, alone = starts
     assert (few[1], few[2], few[0].any()) == (5, 8 * WEIGHT[::8].sum(), False)
     assert (whole[1], whole[0].tolist()) == (N_ROWS, [1.0] * 7)

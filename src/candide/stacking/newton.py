@@ -1,8 +1,8 @@
 """Newton's method for smooth problems.
 
-For small problems scipy's L-BFGS was tried and dropped: it takes more steps, stalls where scores differ by orders of
-magnitude, and on a busy machine its threads wait for each other, hundreds of times as long as the problem takes. It
-begins the search in large problems, where Newton's steps end it.
+SciPy's L-BFGS-B was tried for small problems and rejected: it takes more steps, stalls if scores differ by orders of
+magnitude, and on a busy machine its threads wait for each other for much longer than the computation takes. In large
+problems it computes the starting point of Newton's method.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ import numpy as np
 from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
 
-# What the square of a change costs, in rows. Where nothing is changed nothing is paid, so the penalty never makes a
-# calibration worse than none; it keeps all parameters finite where the classes are perfectly separated, and small where
-# rows are few. Ten and a hundred times less were tried: no better on thousands of rows, much worse on thirty.
+# Penalty of a squared change from the neutral parameters, in rows. The neutral parameters have no penalty, so a
+# penalized calibration is never worse than none. The penalty keeps parameters finite if the classes are perfectly
+# separated, and small if there are few rows. Penalties 10 and 100 times smaller were tried: they are no better on
+# thousands of rows and much worse on 30.
 RIDGE = 0.2
-# Blocks of rows stay in the cache, and sums and products over them are too short for libraries of linear algebra to
-# share them out: on a busy machine, threads that wait for each other take a hundred times as long as the work.
-_CACHED, _LONGEST, _SERIAL = 1 << 16, 3000, 1 << 18
-# More parameters than this, and second derivatives are not made into a matrix.
+# Blocks of rows fit into the cache, and products over them are too small for BLAS to use several threads: on a busy
+# machine, waiting threads take a hundred times as long as the computation.
+_CACHED_NUMBERS, _MAX_BLOCK_ROWS, _SINGLE_THREAD_SIZE = 1 << 16, 3000, 1 << 18
+# With more parameters, the Hessian is not stored as a matrix.
 MANY = 100
-_MOST_STEPS, _MOST_HALVINGS, _MOST_PRODUCTS = 100, 40, 50
-# The search ends before a step that promises to gain less than this share of the loss.
-_GAIN = 1e-10
+_MAX_STEPS, _MAX_HALVINGS, _MAX_PRODUCTS = 100, 40, 50
+# The iteration ends when the expected decrease of the next step is below this share of the loss.
+_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -43,28 +44,28 @@ class HessianProducts:
         return np.asarray(sum(term(vector) for term in self.terms))
 
     def solve(self, target: Floats, free: Array) -> Floats:
-        """What gives ``target`` if multiplied, where it is not 0 because it is not free.
+        """Solve for a vector that is 0 for parameters that are not free, by preconditioned conjugate gradients.
 
-        By conjugate gradients, to a hundredth, which is enough for a step.
+        The relative tolerance is 1 %, which is enough for a step of Newton's method.
         """
-        rest = target * free
-        found, direction = np.zeros(len(target)), rest / self.diagonal
-        first = left = float(rest @ direction)
-        for _ in range(_MOST_PRODUCTS):
-            image = self.times(direction) * free
-            rise = float(direction @ image)
-            if rise <= 0.0:  # by rounding, where all is flat
+        residual = target * free
+        solution, direction = np.zeros(len(target)), residual / self.diagonal
+        first = norm = float(residual @ direction)
+        for _ in range(_MAX_PRODUCTS):
+            product = self.times(direction) * free
+            curvature = float(direction @ product)
+            if curvature <= 0.0:  # due to rounding, if the function is flat
                 break
-            found, rest = found + left / rise * direction, rest - left / rise * image
-            before, left = left, float(rest @ (rest / self.diagonal))
-            if left <= 1e-4 * first:
+            solution, residual = solution + norm / curvature * direction, residual - norm / curvature * product
+            previous, norm = norm, float(residual @ (residual / self.diagonal))
+            if norm <= 1e-4 * first:
                 break
-            direction = rest / self.diagonal + left / before * direction
-        return found
+            direction = residual / self.diagonal + norm / previous * direction
+        return solution
 
 
 class Derivatives(NamedTuple):
-    """A loss at some point, its gradient, and second derivatives (exact or not, but positive definite)."""
+    """A loss at some point, its gradient, and its Hessian or a positive definite approximation."""
 
     value: float
     gradient: Floats
@@ -97,71 +98,72 @@ class PenalizedLoss:
 
 def blocks(n_rows: int, n_numbers: int, n_parameters: int) -> Iterator[slice]:
     """Return slices of rows with ``n_numbers`` each, for a loss with ``n_parameters``."""
-    size = min(_LONGEST, max(1, _CACHED // n_numbers))
+    size = min(_MAX_BLOCK_ROWS, max(1, _CACHED_NUMBERS // n_numbers))
     if n_parameters <= MANY:
-        size = min(size, _SERIAL // n_parameters**2)
+        size = min(size, _SINGLE_THREAD_SIZE // n_parameters**2)
     return (slice(begin, begin + size) for begin in range(0, n_rows, size))
 
 
 def minimize(loss: Loss, start: Callable[[int], Floats], least: float | Floats = -np.inf) -> Floats:
     """Minimize a loss with parameters of at least ``least``. ``start(k)`` is k powers of ten from ``start(0)``."""
-    point, slope = _magnitude(loss, start)
-    for _ in range(_MOST_STEPS):
-        step = _step(point, slope, least)
-        if -float(slope.gradient @ step) < _GAIN * (1.0 + slope.value):
+    point, current = _magnitude(loss, start)
+    for _ in range(_MAX_STEPS):
+        step = _step(point, current, least)
+        if -float(current.gradient @ step) < _TOLERANCE * (1.0 + current.value):
             break
-        trial, trial_slope = _descend(loss, point, slope, step, least)
-        if not trial_slope.value < slope.value:
+        trial, after = _descend(loss, point, current, step, least)
+        if not after.value < current.value:
             break
-        point, slope = trial, trial_slope
+        point, current = trial, after
     return point
 
 
 def _magnitude(loss: Loss, start: Callable[[int], Floats]) -> tuple[Floats, Derivatives]:
     """Return the best start. If nearly all probabilities are 0 or 1, or all are equal, the Hessian vanishes."""
-    best, slope = start(0), loss(start(0))
+    best, current = start(0), loss(start(0))
     for direction in (1, -1):
         power = direction
-        while (trial := loss(start(power))).value < slope.value:
-            best, slope, power = start(power), trial, power + direction
-    return best, slope
+        while (trial := loss(start(power))).value < current.value:
+            best, current, power = start(power), trial, power + direction
+    return best, current
 
 
-def _step(point: Floats, slope: Derivatives, least: float | Floats) -> Floats:
-    """Return Newton's step, without parameters at their bound that would leave it."""
-    moves = (point > least) | (slope.gradient < 0.0)
-    if isinstance(slope.curvature, HessianProducts):
-        return slope.curvature.solve(-slope.gradient, moves)
-    free = np.flatnonzero(moves)
-    # A hair on the diagonal, so that rounding does not make it singular.
-    curvature = slope.curvature + np.diag(1e-9 * np.diag(slope.curvature))
+def _step(point: Floats, current: Derivatives, least: float | Floats) -> Floats:
+    """Return the Newton step; parameters at their bound that the gradient pushes outward are fixed."""
+    free = (point > least) | (current.gradient < 0.0)
+    if isinstance(current.curvature, HessianProducts):
+        return current.curvature.solve(-current.gradient, free)
+    columns = np.flatnonzero(free)
+    # A small multiple of the diagonal, so that rounding does not make the matrix singular.
+    curvature = current.curvature + np.diag(1e-9 * np.diag(current.curvature))
     step = np.zeros(len(point))
-    step[free] = -np.linalg.solve(curvature[np.ix_(free, free)], slope.gradient[free])
+    step[columns] = -np.linalg.solve(curvature[np.ix_(columns, columns)], current.gradient[columns])
     return step
 
 
 def _descend(
-    loss: Loss, point: Floats, slope: Derivatives, step: Floats, least: float | Floats
+    loss: Loss, point: Floats, current: Derivatives, step: Floats, least: float | Floats
 ) -> tuple[Floats, Derivatives]:
     """Return the full step, halved until the loss decreases."""
-    for halving in range(_MOST_HALVINGS):
+    for halving in range(_MAX_HALVINGS):
         trial = np.maximum(point + step / 2**halving, least)
-        trial_slope = loss(trial)
-        if trial_slope.value <= slope.value + 1e-4 * float(slope.gradient @ (trial - point)):
+        after = loss(trial)
+        if after.value <= current.value + 1e-4 * float(current.gradient @ (trial - point)):
             break
-    return trial, trial_slope
+    return trial, after
 
 
 _PROJECTED_STEPS = 50
 _BACKTRACKS = 40
-# What a step is still worth, for each unit of the function, when it is the last: the next would be lost in rounding.
-_ENOUGH = 1e-18
-# A step that is worth more than this share of the one before is no quick end.
-_QUICK = 0.05
-# Rounding of the function's value.
-_NOISE = 1e-13
-# Numbers that are so near to 0, and are pushed there, do not take part in a step of all.
-_NEAR = 1e-6
+# The iteration ends when the expected decrease of a step, relative to the function, is below this: later steps would be
+# dominated by rounding.
+_LAST_DECREASE = 1e-18
+# The Hessian of an earlier point is reused while each expected decrease is below this share of the previous one.
+_FAST = 0.05
+# Relative rounding error of the function.
+_ROUNDING = 1e-13
+# Parameters this close to 0 whose gradient is positive are treated as being at their bound.
+_AT_BOUND = 1e-6
 
 
 def minimize_nonnegative(
@@ -170,74 +172,73 @@ def minimize_nonnegative(
     point: Floats,
     n_bounded: int,
 ) -> Floats:
-    """Minimize from a starting point; the first ``n_bounded`` numbers are constrained to be non-negative.
+    """Minimize from a starting point; the first ``n_bounded`` parameters are constrained to be non-negative.
 
-    ``function`` gives its value and its slope at a point, ``curvature`` the matrix of its second derivatives. (The
-    method is Bertsekas' of 1982: numbers at their bound go along their own slope, all others together.)
+    ``function`` returns the value and the gradient, ``curvature`` the Hessian. This is Bertsekas' projected Newton
+    method (1982): parameters at their bound take a gradient step, all others a Newton step.
 
     >>> middle = np.array([-1.0, 2.0])
     >>> minimize_nonnegative(lambda x: (float((x - middle) @ (x - middle)), 2 * (x - middle)), lambda x: 2 * np.eye(2),
     ...                 np.ones(2), 1)
     array([0., 2.])
     """
-    value, slope = function(point)
-    before, matrix = np.inf, None
+    value, gradient = function(point)
+    previous, hessian = np.inf, None
     for _ in range(_PROJECTED_STEPS):
-        fresh = matrix is None
-        matrix = curvature(point) if matrix is None else matrix
-        step = _projected_step(point, slope, matrix, n_bounded)
-        last = _moved(point, step, 1.0, n_bounded)
-        worth = -float(slope @ (last - point))
-        if worth <= _ENOUGH * (1.0 + abs(value)):
-            return last
-        found = _downhill(function, point, value, slope, step, n_bounded)
-        if found is None and fresh:
+        is_new = hessian is None
+        hessian = curvature(point) if hessian is None else hessian
+        step = _projected_step(point, gradient, hessian, n_bounded)
+        full = _moved(point, step, 1.0, n_bounded)
+        decrease = -float(gradient @ (full - point))
+        if decrease <= _LAST_DECREASE * (1.0 + abs(value)):
+            return full
+        found = _line_search(function, point, value, gradient, step, n_bounded)
+        if found is None and is_new:
             break
         if found is not None:
-            point, value, slope = found
-        # The matrix of an earlier point is as good as long as steps soon become small.
-        if found is None or worth > _QUICK * before:
-            matrix = None
-        before = worth
+            point, value, gradient = found
+        if found is None or decrease > _FAST * previous:
+            hessian = None
+        previous = decrease
     return point
 
 
-def _downhill(
-    function: Callable[[Floats], tuple[float, Floats]], point: Floats, value: float, slope: Floats, step: Floats,
+def _line_search(
+    function: Callable[[Floats], tuple[float, Floats]], point: Floats, value: float, gradient: Floats, step: Floats,
     n_bounded: int,
 ) -> tuple[Floats, float, Floats] | None:  # fmt: skip
     """Return the point after a step, shortened until the loss decreases, with value and gradient; or None."""
-    share = 1.0
+    length = 1.0
     for _ in range(_BACKTRACKS):
-        after = _moved(point, step, share, n_bounded)
+        after = _moved(point, step, length, n_bounded)
         found = function(after)
-        if found[0] <= value + 1e-4 * float(slope @ (after - point)) + _NOISE * abs(value):
+        if found[0] <= value + 1e-4 * float(gradient @ (after - point)) + _ROUNDING * abs(value):
             return after, *found
-        share /= 2.0
+        length /= 2.0
     return None
 
 
-def _projected_step(point: Floats, slope: Floats, matrix: Floats, n_bounded: int) -> Floats:
-    held = (point <= _NEAR) & (slope > 0)
-    held[n_bounded:] = False
-    step = -slope / np.diag(matrix)
-    free = np.flatnonzero(~held)
-    step[free] = -np.linalg.solve(matrix[np.ix_(free, free)], slope[free])
+def _projected_step(point: Floats, gradient: Floats, hessian: Floats, n_bounded: int) -> Floats:
+    at_bound = (point <= _AT_BOUND) & (gradient > 0)
+    at_bound[n_bounded:] = False
+    step = -gradient / np.diag(hessian)
+    free = np.flatnonzero(~at_bound)
+    step[free] = -np.linalg.solve(hessian[np.ix_(free, free)], gradient[free])
     return np.asarray(step)
 
 
-def _moved(point: Floats, step: Floats, share: float, n_bounded: int) -> Floats:
-    out = point + share * step
+def _moved(point: Floats, step: Floats, length: float, n_bounded: int) -> Floats:
+    out = point + length * step
     np.maximum(out[:n_bounded], 0.0, out=out[:n_bounded])
     return np.asarray(out)
 
 
-# Steps of L-BFGS, and those it remembers: with the usual ten it takes twice as many.
-_SEARCH_STEPS, _REMEMBERED = 500, 30
-# Newton's steps after the search, and the square of the gradient, in units of the curvature, at which they end: about
-# twice what is left to gain.
+# Iterations of L-BFGS-B, and the number of corrections it stores: with the default of 10 it takes twice as many.
+_SEARCH_STEPS, _CORRECTIONS = 500, 30
+# Newton steps after the search. They end when the squared gradient, in units of the curvature, which is about twice the
+# remaining decrease, is below the tolerance.
 _NEWTON_STEPS = 8
-_CLOSE = 1e-20
+_NEWTON_TOLERANCE = 1e-20
 
 
 class Objective(Protocol):
@@ -250,51 +251,53 @@ class Objective(Protocol):
         """Return the function that multiplies a vector by the Hessian at a point."""
 
 
-def minimize_large(problem: Objective, start: Floats, n_bounded: int, steep: Floats, *, nearly: bool = False) -> Floats:
-    """Minimize a function of many parameters, the first ``n_bounded`` of which stay nonnegative.
+def minimize_large(
+    problem: Objective, start: Floats, n_bounded: int, curvature: Floats, *, approximate: bool = False
+) -> Floats:
+    """Minimize a function of many parameters, the first ``n_bounded`` of which are constrained to be non-negative.
 
-    By L-BFGS-B, which ends where rounding hides what steps gain, and then by Newton's method, which needs the gradient
-    alone; ``nearly``: by L-BFGS-B alone, with a loose tolerance. ``steep`` approximates the second derivative of each
-    parameter. Where these differ by a factor of ten thousand, a search that does not scale parameters by them ends far
-    from the solution.
+    L-BFGS-B ends where the decrease of the function is lost in rounding; Newton's method, which only needs the
+    gradient, continues from there. With ``approximate``, L-BFGS-B alone is used, with a loose tolerance. ``curvature``
+    approximates the diagonal of the Hessian. Parameters are scaled by it, because L-BFGS-B ends far from the solution
+    if second derivatives differ by a factor of ten thousand.
     """
     from scipy.optimize import minimize
 
-    unit = 1.0 / np.sqrt(steep)
+    unit = 1.0 / np.sqrt(curvature)
 
-    def measured(point: Floats) -> tuple[float, Floats]:
-        value, slope = problem.value(point * unit)
-        return value, slope * unit
+    def scaled(point: Floats) -> tuple[float, Floats]:
+        value, gradient = problem.value(point * unit)
+        return value, gradient * unit
 
     bounds = [(0.0, None)] * n_bounded + [(None, None)] * (len(start) - n_bounded)
-    gain, slope = (1e-5, 1e-3) if nearly else (1e-7, 1e-4)
-    options = {"maxiter": _SEARCH_STEPS, "maxcor": _REMEMBERED, "ftol": gain, "gtol": slope}
-    found = minimize(measured, start / unit, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    ftol, gtol = (1e-5, 1e-3) if approximate else (1e-7, 1e-4)
+    options = {"maxiter": _SEARCH_STEPS, "maxcor": _CORRECTIONS, "ftol": ftol, "gtol": gtol}
+    found = minimize(scaled, start / unit, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     point = np.asarray(found.x * unit)
-    return point if nearly else _polished(problem, point, n_bounded, steep)
+    return point if approximate else _newton_steps(problem, point, n_bounded, curvature)
 
 
-def _polished(problem: Objective, point: Floats, n_bounded: int, steep: Floats) -> Floats:
-    """Return the minimum, from a point nearby, by Newton's steps."""
-    slope = problem.value(point)[1]
-    free = _free(point, slope, n_bounded)
-    left = float(slope**2 / steep @ free)
+def _newton_steps(problem: Objective, point: Floats, n_bounded: int, curvature: Floats) -> Floats:
+    """Return the minimum, starting from a point close to it."""
+    gradient = problem.value(point)[1]
+    free = _free(point, gradient, n_bounded)
+    remaining = float(gradient**2 / curvature @ free)
     for _ in range(_NEWTON_STEPS):
-        if left <= _CLOSE:
+        if remaining <= _NEWTON_TOLERANCE:
             break
-        further = point + HessianProducts(steep, (problem.products(point),)).solve(-slope, free)
-        np.maximum(further[:n_bounded], 0.0, out=further[:n_bounded])
-        slope = problem.value(further)[1]
-        free = _free(further, slope, n_bounded)
-        before, left = left, float(slope**2 / steep @ free)
-        if left >= before:
+        after = point + HessianProducts(curvature, (problem.products(point),)).solve(-gradient, free)
+        np.maximum(after[:n_bounded], 0.0, out=after[:n_bounded])
+        gradient = problem.value(after)[1]
+        free = _free(after, gradient, n_bounded)
+        previous, remaining = remaining, float(gradient**2 / curvature @ free)
+        if remaining >= previous:
             break
-        point = further
+        point = after
     return point
 
 
-def _free(point: Floats, slope: Floats, n_bounded: int) -> Array:
-    """Return which parameters may move: not the weights of 0 that a step would make negative."""
-    free = (point > 0.0) | (slope < 0.0)
+def _free(point: Floats, gradient: Floats, n_bounded: int) -> Array:
+    """Return which parameters may change: not those at their bound that a step would make negative."""
+    free = (point > 0.0) | (gradient < 0.0)
     free[n_bounded:] = True
     return np.asarray(free)

@@ -192,7 +192,7 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[F
     From ``(classes, views, rows)`` to weights ``(views, classes)`` and biases relative to the log class shares.
     """
     n_classes, n_views, n_rows = shown.shape
-    point = _common(shown, loss, ridge, nearly=by_class)
+    point = _common(shown, loss, ridge, approximate=by_class)
     w, b = point[:n_views], point[n_views:]
     if not by_class:
         return np.repeat(w[:, None], n_classes, axis=1), b
@@ -202,14 +202,14 @@ def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[F
     return problem.solve(start, loss.curvature(np.matmul(w, shown), b))
 
 
-def _common(shown: Floats, loss: _Loss, ridge: Floats, *, nearly: bool) -> Floats:
-    """Fit one weight per view and one bias per class; ``nearly``: only as a start for another search."""
+def _common(shown: Floats, loss: _Loss, ridge: Floats, *, approximate: bool) -> Floats:
+    """Fit one weight per view and one bias per class; ``approximate``: only as a start for another search."""
     n_classes, n_views, n_rows = shown.shape
     whole, start = _Common(shown, loss, ridge), np.zeros(n_views + n_classes)
     if n_views > _FEW_VIEWS or n_classes > _FEW_CLASSES:
         curvature = _CURVATURE * np.broadcast_to(loss.weight, (n_classes, n_rows))
-        steep = np.append(_squares(shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
-        return minimize_large(whole, start, n_views, steep, nearly=nearly)
+        diagonal = np.append(_squares(shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
+        return minimize_large(whole, start, n_views, diagonal, approximate=approximate)
     if n_rows >= _EVERY * _ENOUGH_ROWS:
         few = _Common(np.ascontiguousarray(shown[:, :, ::_EVERY]), loss.every(_EVERY), ridge)
         start = minimize_nonnegative(few.value, few.curvature, start, n_views)
@@ -284,9 +284,9 @@ class _ByClass:
 
     def solve(self, start: Floats, curvature: Floats) -> tuple[Floats, Floats]:
         """Return weights ``(views, classes)`` and biases; ``curvature`` is approximately that of the scores."""
-        steep = (_squares(self.shown, curvature) + TIE * self.ridge).ravel()
-        steep = np.append(steep, curvature @ self.factor**2 + 1.0)
-        w, b = self._parts(minimize_large(self, start, self.center.size, steep))
+        weights = (_squares(self.shown, curvature) + TIE * self.ridge).ravel()
+        diagonal = np.append(weights, curvature @ self.factor**2 + 1.0)
+        w, b = self._parts(minimize_large(self, start, self.center.size, diagonal))
         return np.ascontiguousarray(w.T), b
 
     def value(self, point: Floats) -> tuple[float, Floats]:
