@@ -358,7 +358,8 @@ def test_the_command_line_ends_while_it_predicts(tmp_path: Path) -> None:
     rows.write_text("text\n" + "".join(f"{' '.join(x * 25)}\n" for _ in range(10)))
     command = [sys.executable, "-m", "candide.cli", "predict", str(model), str(rows), "-o", str(tmp_path / "out.csv")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(3.0)
+    while process.poll() is None and processor_seconds(process.pid) < 3.0:
+        time.sleep(0.05)
     assert process.poll() is None, process.communicate()
     before = processor_seconds_of_children() + processor_seconds(process.pid)
     process.send_signal(signal.SIGINT)
