@@ -17,8 +17,9 @@ from candide.exceptions import ParameterError
 from candide.kernels import Kernels
 from candide.kernels.layouts import Array
 from candide.stacking import grid_regression as module
-from candide.stacking.binning import ColumnBinning, TableBinning
+from candide.stacking.binning import ColumnBinning, MergedCodes, TableBinning
 from candide.stacking.cell_regression import folds_of
+from candide.stacking.effects import fit_effects
 from candide.stacking.grid_regression import GridRegression, fit_grid_regression
 from candide.stacking.views import BinnedRows, LabeledRows
 from candide.storage.errors import InvalidContent
@@ -178,6 +179,33 @@ def test_explanations_add_up_and_noise_has_hardly_a_part(model: NaiveBayes) -> N
     assert parts["noise"] <= 0.02 * sum(parts.values())
 
 
+def test_effects_of_columns_and_pairs() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 5, (5_000, 4)).astype(np.int32)
+    merged = MergedCodes(np.arange(4), (np.arange(5),) * 4)
+    of_one, of_two = rng.normal(size=(5, 2)), rng.normal(size=(5, 5, 2))
+    noise = rng.normal(0, 0.5, (5_000, 2))
+    scores = of_one[codes[:, 3]] + of_two[codes[:, 0], codes[:, 2]] + noise
+    effects = fit_effects(merged, scores, codes, np.ones(5_000), KERNELS)
+    assert effects.pairs.tolist()[0] == [0, 2]
+    for row in range(20):
+        parts = effects.contributions(codes[[row]], scores[row])
+        np.testing.assert_allclose(parts.scores.sum(axis=0) + parts.pair_scores.sum(axis=0) + parts.rest, scores[row])
+        # The remainder is the noise, the means, and what the ridge takes from the effects.
+        np.testing.assert_allclose(parts.rest - noise[row], scores.mean(axis=0), rtol=0, atol=0.35)
+    assert not len(fit_effects(merged, noise, codes, np.ones(5_000), KERNELS).pairs)
+
+
+def test_interactions_of_two_columns_are_named(model: NaiveBayes) -> None:
+    view, terms = view_of(model), model.explain(NEW[:1])[0].terms
+    assert view is not None
+    names = [NEW.columns[pair].tolist() for pair in view.effects.merged.columns[view.effects.pairs]]
+    assert names
+    assert [f"{first} × {second}" for first, second in names] == [
+        term.value for term in terms if term.view == module.NAME and term.value != module.NAME and term.kind == "rest"
+    ]
+
+
 @pytest.mark.slow
 def test_columns_that_are_not_given(model: NaiveBayes) -> None:
     """As by a model that was trained without the column."""
@@ -212,10 +240,15 @@ def test_files(model: NaiveBayes, tmp_path: Path) -> None:
     view, views = view_of(model), model.model_.classifier.fitted.views
     assert view is not None
     check_view(view, views.binning, 3)
+    effects = view.effects
     wrong: list[dict[str, Any]] = [
         {"keys": view.keys[::-1]}, {"keys": view.keys[1:]}, {"rows": view.rows[::-1]}, {"coarse": view.coarse[:, 1:]},
-        {"weights": np.full_like(view.weights, np.nan)}, {"sizes": view.sizes + 1}, {"additive": view.additive[1:]},
+        {"weights": np.full_like(view.weights, np.nan)}, {"sizes": view.sizes + 1},
         {"columns": view.columns + 1}, {"row_scores": view.row_scores[:, :1]},
+        *({"effects": replace(effects, **change)} for change in (
+            {"single": effects.single[1:]}, {"joint": effects.joint[1:]}, {"pairs": effects.pairs[:, ::-1]},
+            {"pairs": effects.pairs + 9},
+        )),
     ]  # fmt: skip
     for change in wrong:
         with pytest.raises(InvalidContent):

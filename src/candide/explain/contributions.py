@@ -182,10 +182,14 @@ class _Table:
     def _weighed(self, view: int, name: str, parts: ViewContributions) -> Iterator[Term]:
         if not self.views.weights.weight[view].any():
             return
-        shares, limit = self.views.weights.weighted_parts(view, np.vstack([parts.scores, parts.rest]))
+        joint = parts.scores[:0] if parts.pair_scores is None else parts.pair_scores
+        shares, limit = self.views.weights.weighted_parts(view, np.vstack([parts.scores, joint, parts.rest]))
         # Columns of all views are counted among those that had a model when the views were made.
-        for place, scores in zip(parts.columns.tolist(), shares[:-1], strict=True):
-            yield self._cell(self.views.columns[place], scores, name)
+        columns, n_columns = self.views.columns, len(parts.columns)
+        for place, scores in zip(parts.columns.tolist(), shares[:n_columns], strict=True):
+            yield self._cell(columns[place], scores, name)
+        for pair, scores in zip(parts.pairs.tolist(), shares[n_columns:-1], strict=True):
+            yield Term("rest", scores, value=" × ".join(str(self.names[columns[j]]) for j in pair), view=name)
         yield Term("rest", shares[-1], value=name, view=name)
         yield from _beyond(limit, name)
 

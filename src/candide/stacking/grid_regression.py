@@ -28,6 +28,7 @@ from ..lazy_dataclass import dataclass
 from .binning import ColumnBinning, MergedCodes, TableBinning, merge_codes
 from .calibration import log_softmax
 from .cell_regression import FOLDS, folds_of
+from .effects import Effects, fit_effects
 from .training_rows import TrainingRows
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions
 from .weights import WeightProblem, fit_weights
@@ -52,10 +53,8 @@ _LEAST_GAIN = 0.01
 _LEVELS = 60
 # The ratio of the range to the standard deviation of a uniform distribution: ranks and values share one unit.
 _UNIFORM = 3.46
-# The additive part: bins of a column, rows that it is fitted on at most, and the ridge in rows.
-_BINS, _ADDITIVE_ROWS, _ADDITIVE_RIDGE = 10, 20_000, 20.0
-# What the variance of a column without effect is multiplied by before it is taken off.
-_CHANCE = 3.0
+# Effects of columns and pairs: bins of a column, and rows that they are fitted on at most.
+_BINS, _EFFECT_ROWS = 10, 20_000
 # The ridge of its stacking weights.
 RIDGE = 4.0
 NAME = "random grids of columns"
@@ -90,9 +89,8 @@ class GridRegression(FieldsOnlyPickle):
     weights: Array  # float32 (cells, classes)
     rows: Hashes  # ascending hashes of the rows it was fitted on
     row_scores: Array  # float32 (rows, classes), by weights without the fold of the row
-    merged: MergedCodes  # codes of the additive part
-    additive: Floats  # (slots of merged, classes)
     sizes: Array  # codes of each column, missing and unseen included
+    effects: Effects
 
     @cached_property
     def words(self) -> Array:
@@ -127,9 +125,7 @@ class GridRegression(FieldsOnlyPickle):
         return out
 
     def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
-        score, slots = self.scores(binned, kernels)[0], self.merged.slots(binned.codes)[0]
-        terms = np.where(slots.min(initial=0) < 0, 0.0, self.additive[slots])
-        return ViewContributions(self.merged.columns, terms, score - terms.sum(axis=0))
+        return self.effects.contributions(binned.codes, self.scores(binned, kernels)[0])
 
     def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> View:
         if sign > 0:
@@ -255,10 +251,13 @@ def fit_grid_regression(
     weights = whole.solve(np.ones(len(hashes), dtype=bool), _STEPS)
     rows, first = np.unique(hashes, return_index=True)
     view = GridRegression(
-        NAME, columns, coarse, whole.keys, weights, rows, left_out[first],
-        _merged_codes(own, columns), np.zeros((0, n_classes)), sizes,
+        NAME, columns, coarse, whole.keys, weights, rows, left_out[first], sizes, _no_effects(own, columns, n_classes)
     )  # fmt: skip
-    return replace(view, additive=_additive_part(view, cases.subsample(_ADDITIVE_ROWS), kernels))
+    some = cases.subsample(_EFFECT_ROWS)
+    found = fit_effects(
+        view.effects.merged, view.scores(some.binned, kernels), some.binned.codes, some.case_weight, kernels
+    )
+    return replace(view, effects=found)
 
 
 def _log_probability(cases: LabeledRows, *views: Floats) -> Floats:
@@ -383,33 +382,7 @@ def _indicators(columns: Array, ends: Array, n_columns: int) -> Any:
     return csr_array((ones, columns, ends.astype(np.int32)), shape=(len(ends) - 1, n_columns))
 
 
-def _merged_codes(own: Sequence[ColumnBinning], columns: Array) -> MergedCodes:
+def _no_effects(own: Sequence[ColumnBinning], columns: Array, n_classes: int) -> Effects:
     counts, is_number = [column.count for column in own], [column.is_number for column in own]
-    return MergedCodes(columns, merge_codes(counts, is_number, _BINS))
-
-
-def _additive_part(view: GridRegression, cases: LabeledRows, kernels: Kernels) -> Floats:
-    """Return the least squares fit of the scores by a sum over columns, each of mean 0 over the rows, shrunk."""
-    from scipy.linalg import cho_factor, cho_solve
-
-    scores, slots = view.scores(cases.binned, kernels), view.merged.slots(cases.binned.codes)
-    weight = cases.case_weight / cases.case_weight.mean()
-    n_slots, n_columns = int(view.merged.offsets[-1]), slots.shape[1]
-    none = np.zeros(len(slots), dtype=np.int32)
-    matrix = kernels.joint_counts(slots, slots, none, weight, (1, n_slots, n_slots))[0]
-    count = np.diag(matrix).copy()
-    matrix[np.diag_indices(n_slots)] += _ADDITIVE_RIDGE
-    scores = scores - np.average(scores, axis=0, weights=weight)
-    at = slots.ravel()
-    sums = [np.bincount(at, np.repeat(weight * own, n_columns), minlength=n_slots) for own in scores.T]
-    found = cho_solve(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False), np.column_stack(sums))
-    offsets, sizes = view.merged.offsets[:-1], view.merged.sizes
-    total = np.maximum(np.add.reduceat(count, offsets), 1e-300)
-    found -= np.repeat(np.add.reduceat(found * count[:, None], offsets, axis=0) / total[:, None], sizes, axis=0)
-    found[count == 0] = 0.0
-    # A column that does not matter has a variance from chance alone, which is taken off.
-    residual = scores - found[slots].sum(axis=1)
-    by_chance = _CHANCE * (sizes - 1) * float(np.average((residual**2).sum(axis=1), weights=weight)) / weight.sum()
-    variance = np.add.reduceat((found**2).sum(axis=1) * count, offsets) / total
-    kept = np.maximum(1.0 - by_chance / np.maximum(variance, 1e-300), 0.0)
-    return np.asarray(found * np.repeat(kept, sizes)[:, None])
+    merged, nothing = MergedCodes(columns, merge_codes(counts, is_number, _BINS)), np.zeros((0, n_classes))
+    return Effects(merged, nothing, np.zeros((0, 2), dtype=np.int64), nothing)

@@ -92,6 +92,8 @@ class ViewContributions(NamedTuple):
     columns: Array  # (parts,) places of columns among the codes
     scores: Floats  # (parts, classes)
     rest: Floats  # (classes,) what belongs to no column alone
+    pairs: Array = np.zeros((0, 2), dtype=np.int64)  # (pairs, 2) places of columns that have a term together
+    pair_scores: Floats | None = None  # (pairs, classes)
 
 
 class View(Protocol):

@@ -89,6 +89,7 @@ CLASSES = {
     "inputs": "candide.stacking.fourier_features:Inputs",
     "cell regression": "candide.stacking.cell_regression:CellRegression",
     "grid regression": "candide.stacking.grid_regression:GridRegression",
+    "effects": "candide.stacking.effects:Effects",
     "text view": "candide.stacking.token_views:TextColumnView",
     "text blended": "candide.stacking.token_views:StackedTokenViews",
     "band name": "candide.families.text_likelihood:TokenBinName",

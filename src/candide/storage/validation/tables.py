@@ -17,6 +17,7 @@ from ...stacking.binning import ClippedCoordinates, ColumnBinning, MergedCodes, 
 from ...stacking.cell_regression import FOLDS, CellRegression
 from ...stacking.covariance import Covariance
 from ...stacking.dependence import OneDependence, TwoDependence
+from ...stacking.effects import Effects, pair_sizes
 from ...stacking.fourier_features import RandomFourierFeatures
 from ...stacking.fourier_regression import FourierRegression
 from ...stacking.grid_regression import GridRegression
@@ -235,10 +236,27 @@ def _check_grids(view: GridRegression, binning: TableBinning, n_classes: int) ->
             "the weights of grids have an unexpected shape",
         )
         require(are_finite(numbers), "a weight of a grid is not finite")
-    require(bool(np.array_equal(view.merged.columns, view.columns)), "the additive part of grids is of other columns")
-    n_slots = _check_merged(view.merged, binning)
-    require(view.additive.shape == (n_slots, n_classes), "the additive part of grids has an unexpected shape")
-    require(is_moderate(view.additive), "the additive part of grids is not moderate")
+    _check_effects(view.effects, view.columns, binning, n_classes)
+
+
+def _check_effects(effects: Effects, columns: Array, binning: TableBinning, n_classes: int) -> None:
+    merged, pairs = effects.merged, effects.pairs
+    require(bool(np.array_equal(merged.columns, columns)), "the effects of a view are of other columns")
+    n_slots = _check_merged(merged, binning)
+    require(
+        pairs.dtype == np.int64
+        and pairs.ndim == 2
+        and pairs.shape[1] == 2
+        and are_positions(pairs.ravel(), len(columns))
+        and bool((pairs[:, 0] < pairs[:, 1]).all()),
+        "the effects of a view are of pairs that do not exist",
+    )
+    n_joint = int(pair_sizes(merged, pairs).sum())
+    require(
+        effects.single.shape == (n_slots, n_classes) and effects.joint.shape == (n_joint, n_classes),
+        "the effects of a view have an unexpected shape",
+    )
+    require(is_moderate(effects.single, effects.joint), "an effect of a view is too large or not a number")
 
 
 def _check_fourier(view: FourierRegression, binning: TableBinning, n_classes: int) -> None:
