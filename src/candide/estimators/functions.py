@@ -226,7 +226,7 @@ def select(
     named = _named(models)
     by_folds = choice(method, "method", ("leave_one_out", "folds")) == "folds"
     if not by_folds and (groups is not None or n_folds is not None):
-        raise ParameterError("groups and n_folds require method='folds'; pass it, or omit them")
+        raise ParameterError("groups and n_folds require method='folds'; pass method='folds', or omit both")
     fitted: dict[str, BaseNB] = {}
     judged: dict[str, Judged] = {}
     for name, model in named.items():

@@ -168,7 +168,9 @@ class MultinomialNB(BaseNB):
         """Draw ``n`` rows of counts, ``(X, y)``, with ``length`` tokens each: one number, or one per row."""
         lengths = np.asarray(length)
         if lengths.dtype.kind not in "iu" or (lengths < 0).any() or lengths.shape not in ((), (n,)):
-            raise ParameterError(f"length is {length!r}; expected a number of tokens, or {n} such numbers")
+            raise ParameterError(
+                f"length is {length!r}; expected a number of tokens, or one such number for each of the {n} rows"
+            )
         return self._fitted().sample(n, random_state, length=length)
 
     @property

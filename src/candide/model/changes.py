@@ -45,8 +45,8 @@ def _without_refit(fitted: Fitted, state: State, batch: State) -> Fitted:
     later = fitted.later(float(batch.rows.sum()))
     if later.is_due and not fitted.is_due:
         warn(
-            f"{later.age:.0%} of the rows changed since {what_looks_back(later.bound_spec)} was fitted, but this "
-            "model keeps no training rows to refit it, so it is unchanged; construct it with subsample=100_000, or "
+            f"{later.age:.0%} of the rows changed since {what_looks_back(later.bound_spec)} was fitted, but it "
+            "cannot be refitted, because this model keeps no training rows; construct it with subsample=100_000, or "
             "fit again with all rows"
         )
     return later.among(state.classes)

@@ -88,7 +88,9 @@ class TableSpec(Spec):
         if order == 2:
             return "auto" if self.refine == "auto" else bool(self.refine)
         if self.refine is True:
-            raise ParameterError("refine=True needs stacking='auto' and order='auto' or 2; pass them, or refine='auto'")
+            raise ParameterError(
+                "refine=True needs stacking='auto' and order='auto' or 2; pass these, or refine='auto'"
+            )
         return False
 
     def check_other_parameters(self) -> None:
