@@ -116,7 +116,7 @@ def top_features(model: Any, n: int = 10) -> Table:
     -------
     Table
         Sorted by ``score``: the share of the class's rows that have the value, times how far it raises the
-        probability of the class from its share of all rows (0) towards 1 (1). ``bits``: how much more often rows of
+        probability of the class from its share of all rows (0) toward 1 (1). ``bits``: how much more often rows of
         the class have the value than rows of all other classes.
 
     Examples

@@ -60,7 +60,7 @@ def train(
         bool,
         typer.Option(
             "--refine",
-            help="Also fit a regression: for texts on words; for tables on random grids, which capture "
+            help="Also fit a regression: for texts, on words; for tables, on random grids, which capture "
             "interactions of many columns.",
         ),
     ] = False,

@@ -36,7 +36,7 @@ Estimator = TypeVar("Estimator", bound=BaseNB)
 def load(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -> Any:
     """Load an estimator from a model file.
 
-    Nothing in a file is executed. Everything is checked: a file that is truncated, damaged or malicious raises a
+    No code in a file is executed, and its content is validated: a file that is truncated, damaged or malicious raises a
     ``ModelFileError``.
 
     Parameters
@@ -75,7 +75,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -> Any:
 
 
 def from_json(text: str) -> Any:
-    """Return the estimator in a JSON document that ``to_json`` or ``candide dump`` wrote.
+    """Return the estimator in a JSON document written by ``to_json`` or ``candide dump``.
 
     The document is checked as in ``load``.
 

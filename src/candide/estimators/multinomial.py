@@ -52,8 +52,8 @@ class MultinomialNB(BaseNB):
         rows), else none. 0: none; rows are used in ``fit`` and dropped, ``refit`` raises an error, and a warning is
         given when a refit is due.
     unlabeled : {"drop", "error"}, default "drop"
-        What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
-        error. At least one row must have a label.
+        What to do with rows whose label is None, NaN or null: drop them with a warning that states their number, or
+        raise an error. At least one row must have a label.
     n_threads : int, optional
         Number of threads; by default ``CANDIDE_NUM_THREADS``, else all cores. Results do not depend on it.
 

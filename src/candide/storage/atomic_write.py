@@ -42,10 +42,11 @@ def locked(
 ) -> Iterator[None]:
     """Lock a model file while it is read, changed and written again.
 
-    The commands that write a model, such as ``candide update``, take the same lock, so that of several processes that
-    change one file, each reads what the one before has written. The lock is advisory: ``load`` and ``save`` do not
-    take it. It is a file next to the model (``.NAME.lock``), removed when the block ends; the lock on it does not
-    outlive the process. It is not reentrant. Addresses such as ``s3://bucket/mail.candide`` have no lock.
+    The commands that write a model, such as ``candide update``, take the same lock, so that if several processes
+    change one file, each reads what the previous one has written. The lock is advisory: ``load`` and ``save`` do
+    not
+    take it. It is a file next to the model (``.NAME.lock``), removed when the block ends; the lock is released when
+    the process ends. It is not reentrant. Addresses such as ``s3://bucket/mail.candide`` have no lock.
 
     Parameters
     ----------
