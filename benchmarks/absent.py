@@ -110,7 +110,7 @@ def _head(first: str, columns: list[str]) -> Iterator[str]:
 
 
 def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.0f} %"
+    return f"{fraction:.0%}"
 
 
 def without_columns(sets: list[Halves], n_subsets: int) -> Iterator[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 UPDATE_EXAMPLES = """
 candide update messages.candide today.csv
-# Reduce the weight of earlier rows to 99 %
+# Reduce the weight of earlier rows to 99%
 candide update messages.candide today.csv --decay 0.99
 candide update messages.candide today.csv -o newer.candide
 """

@@ -117,7 +117,7 @@ class Evaluation:
         The bins behind ``ece``: confidence, accuracy, weight.
     per_class : Table
         ``class``, ``precision``, ``recall``, ``f1``, ``auc`` and ``weight``; NaN where the denominator is 0. ``auc`` is
-        the area under the ROC curve of the class against all others; log-odds that differ by less than 0.4 % may
+        the area under the ROC curve of the class against all others; log-odds that differ by less than 0.4% may
         count as equal.
     confusion : array of shape (classes, classes)
         Weight of rows, true × predicted.

@@ -379,7 +379,7 @@ def _overlay_numbers(ax: Axes, found: Curves, shown: list[int], labels: list[str
     if found.masses:
         mass = next(iter(found.masses.values()))
         text = ", ".join(found.scale.written(float(value)) for value in found.points[:2])
-        ax.set_title(f"without {text} ({100 * mass[:, shown].sum(axis=0).mean():.0f} % of rows)", fontsize="x-small")
+        ax.set_title(f"without {text} ({100 * mass[:, shown].sum(axis=0).mean():.0f}% of rows)", fontsize="x-small")
 
 
 def _overlay_values(ax: Axes, found: Curves, shown: list[int], labels: list[str]) -> None:
@@ -420,7 +420,7 @@ def _draw_points(drawn: list[Axes], found: Curves, shown: list[int]) -> None:
         for value, x, p in zip(found.points.tolist(), places.tolist(), mass[:, k].tolist(), strict=True):
             to_left = x > (low + high) / 2
             right.annotate(
-                f"{found.scale.written(value)}: {100 * p:.3g} %", (x, p), (-6 if to_left else 6, 3),
+                f"{found.scale.written(value)}: {100 * p:.3g}%", (x, p), (-6 if to_left else 6, 3),
                 textcoords="offset points", fontsize="x-small", ha="right" if to_left else "left",
             )  # fmt: skip
         if i % 4 == 3 or i == len(drawn) - 1:

@@ -93,7 +93,7 @@ def reliability(
 
     Below the diagonal the model is overconfident. Predictions are grouped into 15 bins of about equal weight; the size
     of a marker is the weight of its bin. For models with stacking or calibration, plain naive Bayes is drawn as well.
-    The axes begin below the smallest value, often at 50 % for two classes.
+    The axes begin below the smallest value, often at 50% for two classes.
 
     Parameters
     ----------

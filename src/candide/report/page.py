@@ -244,7 +244,7 @@ def calibration_section(found: ModelReport) -> str:
     lines = [*reports, *_uncorrected(found)]
     best = reports[-1][1]
     words = (
-        f"<p>Among the 80 % most confident predictions, {percent(risk_at(best, 0.8), 2)} are wrong, compared with "
+        f"<p>Among the 80% most confident predictions, {percent(risk_at(best, 0.8), 2)} are wrong, compared with "
         f"{percent(risk_at(best, 1.0), 2)} of all predictions ({reports[-1][0]}).</p>"
     )
     return section(

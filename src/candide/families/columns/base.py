@@ -166,7 +166,7 @@ class CodedColumn:
         values, weight, _ = self.point_masses()
         share = weight.sum(axis=1) / max(float(self.count[: self._n_values].sum()), 1e-300)
         pairs = zip(values.tolist(), share.tolist(), strict=True)
-        return "".join(f", point mass at {value:.6g} ({100 * part:.3g} %)" for value, part in pairs)
+        return "".join(f", point mass at {value:.6g} ({100 * part:.3g}%)" for value, part in pairs)
 
     def table(self) -> Floats:
         """Return log p of each code, ``(codes, classes)``; of numbers too a mass, not a density."""
