@@ -166,7 +166,7 @@ def _checkpoint(
         )
     if isinstance(path, RemotePath):
         raise ParameterError(
-            f"checkpoints are written next to the model, but {path} is not a local file; name one with -o"
+            f"checkpoints are written next to the model, but {path} is not a local file; name a local file with -o"
         )
     assert isinstance(source, ArrowSource)
     return CheckpointFile(path, source, spec, every, {"sources": sources, **asdict(reading)})

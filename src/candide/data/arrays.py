@@ -146,7 +146,7 @@ def as_array(values: Any, name: str) -> Array:
     try:
         array = np.asarray(_one_chunk(values))
     except ValueError as error:
-        raise InputError(f"{name} is not an array ({error}); make all its rows the same length") from None
+        raise InputError(f"{name} is not an array ({error}); pass rows of the same length") from None
     if array.dtype.kind not in "US" or isinstance(values, np.ndarray):
         return array
     if hasattr(values, "to_list"):  # a series of polars

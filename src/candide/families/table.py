@@ -359,7 +359,7 @@ def _refuse_odd_weights(total: float) -> None:
     # Squares and products of weights must stay numbers.
     if total > 0 and not 1e-100 < total < 1e100:
         raise InputError(
-            f"the weights of the rows sum to {total:g}; expected a sum from 1e-100 to 1e100; rescale sample_weight"
+            f"the weights of the rows sum to {total:g}; expected a sum between 1e-100 and 1e100; rescale sample_weight"
         )
 
 

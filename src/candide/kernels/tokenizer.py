@@ -76,7 +76,7 @@ class TokenizerConfig:
         if self.analyzer != "word" and (self.in_python or self.stop_words):
             raise ParameterError(
                 f"analyzer is {self.analyzer!r}, but stop_words, pattern and tokenizer apply only to analyzer='word'; "
-                "omit them"
+                "omit these options"
             )
 
     def _check_own_ways(self) -> None:

@@ -197,7 +197,7 @@ def seen_rows(bound_spec: BoundSpec, state: State, what: str) -> TrainingRows:
     if sample is None:
         raise ParameterError(
             f"{what} needs training rows, but this model keeps none; construct it with subsample=100_000 (for merged "
-            "models: all of them) and fit again"
+            "models, each of them) and fit again"
         )
     data = bound_spec.family.restored(sample.data, state.statistics)
     places, weight, multiplicity = sample.observations

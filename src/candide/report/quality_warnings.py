@@ -214,7 +214,7 @@ def _dropped_columns(features: FeatureSummary) -> Iterator[ModelWarning]:
         return
     pairs = list(zip(features.table["column"].tolist(), features.table["note"].tolist(), strict=True))
     for begin, text in (
-        ("an identifier", "dropped because nearly every row has its own value, or the rows are numbered"),
+        ("an identifier", "dropped because nearly every row has a different value, or the values are row numbers"),
         ("constant", "dropped because all rows have the same value"),
         ("only missing", "dropped because no row has a value"),
     ):

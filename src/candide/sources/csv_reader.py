@@ -100,8 +100,8 @@ class CsvReader(Reader):
                 if odd is not None:
                     _add_all(progress, self._odd_rows(names))
                     raise SourceError(
-                        f"{self.name} contains a value that is not an integer or boolean, unlike the first rows; skip "
-                        "such rows with on_bad_row='skip'"
+                        f"{self.name} contains a value that is not an integer or boolean, unlike those in the first "
+                        "rows; skip such rows with on_bad_row='skip'"
                     )
                 yield batch
         except (duckdb.Error, OSError) as error:

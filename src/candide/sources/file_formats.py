@@ -130,8 +130,8 @@ def _check_encoding(encoding: str | None) -> str | None:
         return encoding and codecs.lookup(encoding).name
     except LookupError:
         raise ParameterError(
-            f"encoding is {encoding!r}, which is not an encoding known to Python; pass one such as 'utf-8', "
-            "'latin-1', 'cp1252', 'utf-16', or None to detect it"
+            f"encoding is {encoding!r}, which is not a Python encoding; pass an encoding such as 'utf-8', "
+            "'latin-1', 'cp1252' or 'utf-16', or None to detect it"
         ) from None
 
 
@@ -166,8 +166,8 @@ def _text_format(text: str, name: str) -> str:
     if is_delimited(text) or _is_one_column(text):
         return "csv"
     raise SourceError(
-        f"{name} is a text file, but its format cannot be detected from its name or content; set it with "
-        f"format='text' (one text per line) or one of {', '.join(FORMATS)}"
+        f"{name} is a text file, but its format cannot be detected from its name or content; set "
+        f"format to 'text' (one text per line) or one of {', '.join(FORMATS)}"
     )
 
 

@@ -144,7 +144,7 @@ def _reader(X: Any) -> LazyReader:
 def _polars_reader(X: Any, name: str) -> LazyReader:
     if not hasattr(X, "collect_batches"):
         raise InputError(
-            "X is a LazyFrame, which this version of polars cannot return in batches; upgrade polars, or pass "
+            "X is a LazyFrame, but this version of polars cannot read it in batches; upgrade polars, or pass "
             "X.collect()"
         )
     return LazyReader(name, X.clear().collect().to_arrow().schema, partial(_frame_batches, X))
