@@ -113,7 +113,7 @@ def _change(
         model = model.discount(decay)
     doing, change = ("training", learn_rows) if verb == "learn" else ("forgetting", forget_rows)
     with monitored(source, doing, session) as monitor:
-        # --absent is about this source alone.
+        # --absent applies only to this source.
         model = replace(change(model, source, monitor=monitor), spec=spec)
     if verb == "forget" and model.can_refit and model.staleness:
         with session.status("fitting weights on held-out rows"):

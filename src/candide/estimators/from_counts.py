@@ -60,7 +60,7 @@ def ready_model(
             "these parameters, or call fit with rows"
         )
     bound.prior.check_weights(index)
-    # A class without rows was named by the user, so it is kept.
+    # Classes without rows are kept, because the user named them.
     state = State(index, statistics.rows[order] <= 0, statistics.take(order))
     estimator.model_ = Model(spec, schema, completed(spec, Classifier(bound, state)))
     return estimator

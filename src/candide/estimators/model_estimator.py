@@ -26,7 +26,7 @@ from ..sources.open_source import is_elsewhere, open_source
 from ..specs import Spec
 from ..specs.schema import Schema
 
-# Parameters that apply at once; all others apply when rows are learned next.
+# Parameters that take effect immediately; all others take effect at the next training call.
 _APPLIED_AT_ONCE = ("n_threads", "unlabeled", "compute_loo", "absent")
 
 
@@ -59,7 +59,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     _checks_names: ClassVar[bool] = True
     _positive_only: ClassVar[bool] = False
     _poor_score: ClassVar[bool] = False
-    # Tags of the input, where they differ from those of most.
+    # Input tags that differ from the defaults.
     _input_tags: ClassVar[dict[str, bool]] = {}
 
     # Learning.

@@ -232,7 +232,7 @@ def _binned(views: StackedTokenViews, feature_set: str, scores: Floats) -> tuple
 
 
 def _beyond(limit: Floats, name: str, column: Any = None) -> Iterator[Term]:
-    # Differences of rounding are no limit that was reached.
+    # Rounding differences do not count as clipping.
     if np.ptp(limit) > 1e-9 * max(1.0, float(np.abs(limit).max())):
         yield Term("limit", limit, column, f"{name}: clipped to the training range", name)
 

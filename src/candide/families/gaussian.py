@@ -121,7 +121,7 @@ class Gaussian(Plain):
         if self.shared:
             scatter, rows, weight = (_like(part.sum(axis=0), statistics) for part in (scatter, rows, weight))
         mean = np.where(seen, statistics.mean, overall.mean)
-        # Weights that are fractions may leave rounding where there should be no degree of freedom.
+        # With fractional weights, rounding may leave a tiny remainder of a degree of freedom.
         enough = rows > ROUNDING * weight
         own = np.divide(scatter, rows, out=_like(overall.variance, statistics), where=enough)
         return mean, own + overall.floor

@@ -26,9 +26,9 @@ from .score_terms import LogQuadratic, Presence, Quadratic, ScoreTerms, TermLike
 if TYPE_CHECKING:
     from .gaussian import Gaussian
 
-# The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
+# If the score of a row of zeros is larger, expanding the square loses more than the tenth digit.
 _EXPANDABLE = 1e5
-# Makes room for the squares of the largest numbers there are.
+# Scale factor that keeps the squares of the largest doubles finite.
 SQUARABLE = 2.0**-520
 
 
@@ -245,7 +245,7 @@ def student_cells(x: Floats, table: NormalTable) -> Floats:
     return np.asarray(constant - power * np.log1p(spread * (x - location) ** 2))
 
 
-# Below this share of the scatter before, what is left of it is computed anew.
+# If less than this share of the scatter remains, it is computed again.
 _DELICATE = 1e-4
 
 

@@ -350,7 +350,7 @@ def _score_variance(deviation: Floats, scale: Floats, strength: float, degrees: 
     return np.asarray(constant + (degrees / strength - 1.0) * h + 0.5 * degrees * h * h)
 
 
-# Below this share of a determinant, what is left of it is computed anew.
+# If less than this share of a determinant remains, it is computed again.
 _DELICATE = 1e-4
 
 

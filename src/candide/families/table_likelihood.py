@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SHRINK = 2.0**-600
 
-# What becomes of the scores of a column or block, known by its place: ``(rows or codes, classes)``.
+# A function that changes the scores of a column or block, given its position: ``(rows or codes, classes)``.
 Change = Callable[[int, Floats], "Floats | None"]
 
 
@@ -239,7 +239,7 @@ def _picked(data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classe
     """Return the sum of the table rows selected by the codes of the columns."""
     if not used:
         return np.zeros((data.n_rows, n_classes))
-    # One more row for what a column passes over.
+    # One additional row for skipped cells.
     nothing = np.zeros((1, n_classes))
     parts = np.concatenate([part for _, _, table in used for part in (table, nothing)])
     offsets = np.concatenate([[0], np.cumsum([len(table) + 1 for _, _, table in used])]).astype(np.int64)

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 # Pseudo-count of a token in a bin.
 _BAND_ALPHA = 0.1
-# Texts whose tokens are held at once.
+# Number of texts whose tokens are in memory at once.
 CHUNK = 1 << 13
-# Bytes of texts that are asked about at once.
+# Up to this many bytes of text, a call counts as small.
 _LITTLE = 1 << 16
-# So many times as many sums as tokens that are asked for are many.
+# The sums are large if they have this many times as many tokens as are needed.
 _MANY = 4
-# Of feature sets that are asked for; None: of all.
+# Names of the requested feature sets; None for all.
 Names = tuple[str, ...] | None
 
 

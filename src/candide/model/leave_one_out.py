@@ -143,7 +143,7 @@ def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
     """Return the fold of each row: one fold per group, or ``n_folds`` ranges of rows."""
     if groups is not None:
         if n_folds is not None:
-            raise ParameterError(f"n_folds is {n_folds!r}, but with groups every group is a fold; omit one")
+            raise ParameterError(f"n_folds is {n_folds!r}, but with groups every group is a fold; omit n_folds")
         return _positions_of(groups, n_rows)
     if n_rows < 2:
         raise ParameterError(

@@ -177,7 +177,7 @@ def _weighed(known: KnownTokens, counts: Tensor) -> Tensor:
 _SLACK = 1e-12
 
 
-# How much evidence rows hold, ``(rows, 1)``, made where it is asked for; None where that does not vary.
+# A function that returns the amount of evidence of each row, ``(rows, 1)``; None if it does not vary.
 Amount = Callable[[], Tensor] | None
 
 

@@ -126,7 +126,7 @@ def _is_large(label: Any) -> bool:
     return isinstance(label, int) and abs(label) >= EXACT
 
 
-# More labels than this are looked up in a table of their own.
+# More labels than this are looked up in a separate table.
 _MANY_LABELS = 40
 # SQLite joins up to 64 tables.
 _MOST_JOINS = 50

@@ -34,7 +34,7 @@ class Posterior:
 
     def __init__(self, query: Query, alive: Sequence[int], n_classes: int) -> None:
         self.query = query
-        self.alive = list(alive)  # classes that can be at all
+        self.alive = list(alive)  # classes that are possible
         self.n_classes = n_classes
         self.nullable = False  # whether a row may rule out some of them
 
@@ -115,7 +115,7 @@ def label_text(label: Any, dialect: Dialect) -> str:
     )
 
 
-# Log-odds of a class that nothing competes with.
+# Log-odds of a class if all others are impossible.
 _CERTAIN = 1e200
 
 

@@ -296,7 +296,7 @@ def _among(x: Floats, values: Floats, unseen: int) -> Array:
 
 
 ALPHAS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
-# Pseudo-counts below this stand for 0, as elsewhere.
+# Pseudo-counts below this are treated as 0.
 _LEAST_ALPHA = 1e-10
 
 Unseen = Literal["ignore", "smooth"]
@@ -321,7 +321,7 @@ def categorical(seen: Seen, alpha: float, unseen: Unseen = "smooth", missing_cod
     ignored = values.missing
     if missing_code:
         count[n_values], ignored = values.missing, np.zeros(n_classes)
-    if not n_codes:  # nobody observed anything: one code that nothing has
+    if not n_codes:  # no observed cells: a single unused code
         count, n_codes = np.zeros((1, n_classes)), 1
     return CodedColumn(
         "categorical",

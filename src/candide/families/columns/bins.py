@@ -28,7 +28,7 @@ from .histogram import (
 )
 
 N_FOLDS = 5
-# The optimal cuts are sought among so many ranges of about equal weight.
+# The optimal cuts are searched among this many ranges of about equal weight, and form at most this many bins.
 _STRETCHES = 256
 _MOST_BINS = 64
 

@@ -13,7 +13,7 @@ from ...statistics import Moments
 from ...statistics.grid import Cells
 from .histogram import middles
 
-# Powers beyond these are left alone: their squares would overflow.
+# Exponents are clipped to this, because larger powers would overflow when squared.
 LARGEST_LOG = 300.0
 
 
