@@ -22,7 +22,7 @@ from .tables import (
     sparse_errors,
 )
 
-# Up to this many weights their sums by bytes, 32 times as many, stay in the cache (512 kB).
+# Up to this many weights, the sums by bytes (32 times as many numbers) stay in the cache (512 kB).
 BYTE_CELLS = 1 << 11
 
 

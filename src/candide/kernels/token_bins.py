@@ -14,11 +14,11 @@ from . import _core
 from .layouts import Array, Floats, Positions, Sparse
 from .tables import sparse_errors
 
-# Of G² per degree of freedom, which is about 1 for a token that is independent of the class.
+# Bin centers of G² per degree of freedom, which is about 1 for a token that is independent of the class.
 KNOTS = (1.0, 4.0, 16.0, 64.0)
-# Cells of a table that are looked up one by one.
+# Up to this many cells of a table are looked up individually.
 _FEW = 1 << 16
-# One in so many codes is few: to sort them is faster than to mark them among all.
+# If fewer than one code in this many is used, sorting the codes is faster than marking them.
 _SPARSELY = 64
 
 
@@ -192,7 +192,7 @@ def as_table(texts: Any) -> Any:
 def distinct(codes: Array, n_codes: int) -> Array:
     """Return the distinct codes in ascending order, without sorting, which takes ten times as long for many codes."""
     if _SPARSELY * len(codes) < n_codes:
-        # What np.unique does; it also imports numpy.ma, which takes longer than to answer a question about a text.
+        # Like np.unique, which also imports numpy.ma; that takes longer than classifying a text.
         ordered = np.sort(codes)
         return np.asarray(ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]])
     return np.flatnonzero(_occurs(codes, n_codes))

@@ -18,11 +18,11 @@ from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 if TYPE_CHECKING:
     from . import Kernels
 
-# The native number of tokens that Python has cut, and the byte that ends each of them, which is no part of UTF-8.
+# The native code for tokens that Python has split, and the byte that ends each token, which is invalid in UTF-8.
 _GIVEN, _TOKEN_END = len(ANALYZERS), b"\xff"
 
 
-# Characters of all; rows of tokens take five to fifteen bytes for each.
+# Total number of characters; rows of tokens take five to fifteen bytes per character.
 _FEW = 1 << 25
 
 
@@ -202,7 +202,7 @@ def _tally(
     shape = len(indptr) - 1, len(coding)
     indptr, codes = _narrow(indptr, codes)
     total, held = (csr_array((values, codes, indptr), shape=shape) for values in (occurrences, texts))
-    # A vocabulary holds the tokens seen; of a few texts, almost all buckets are empty.
+    # A vocabulary contains only tokens that occurred, but with few texts almost all buckets are empty.
     if shape[0] * shape[1] <= max(0 if isinstance(coding, Buckets) else DENSE_CELLS, 3 * len(codes)):
         total, held = total.toarray(), held.toarray()
     return TokenTally(coding, total, held)

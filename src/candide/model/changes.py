@@ -25,7 +25,7 @@ def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: St
     if fitted is not None and state.sample is None:
         fitted = _without_refit(fitted, state, batch)
         if sign < 0 and isinstance(fitted.views, StackedViews):
-            # Nothing will make the views again, and a name may identify a person.
+            # The views will not be computed again, and a name may identify a person.
             binning = fitted.views.binning.without_forgotten(state.statistics)
             fitted = replace(fitted, views=replace(fitted.views, binning=binning))
     elif fitted is not None:
@@ -36,7 +36,7 @@ def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: St
         fitted = _with_views(fitted, bound_spec, state, batch, sign)
     after = type(model)(bound_spec, state, fitted, token_names=model.token_names, choices=model.latest_choices)
     if fitted is not None and state.sample is not None:
-        vars(after)["current"] = fitted  # which is known to suit
+        vars(after)["current"] = fitted  # which is known to be valid
     return after
 
 
@@ -91,7 +91,7 @@ def merged(model: Classifier, other: Classifier) -> Classifier:
     fitted = _frozen_fitted(model, other) or _frozen_fitted(other, model)
     if fitted is not None:
         return type(model)(model.bound_spec, state, fitted, token_names=names)
-    # What was fitted for the model with more weight: the result does not depend on which model absorbed which.
+    # Use the estimates of the model with more weight, so that the order of the models does not matter.
     heavier, lighter = (model, other) if model.state.rows.sum() >= other.state.rows.sum() else (other, model)
     if heavier.kept_fitted is None:
         return type(model)(model.bound_spec, state, token_names=names)

@@ -48,7 +48,7 @@ class Classifier:
         importance: Table | None = None,
         choices: Family | None = None,
     ) -> None:
-        # An impossible prior is an error now, not at predict.
+        # An invalid prior raises an error here rather than in predict.
         bound_spec.prior.check(state.classes, state.rows)
         if bound_spec.target is not None:
             ClassPrior(bound_spec.target).check(state.classes, state.rows)
@@ -57,10 +57,10 @@ class Classifier:
         self._earlier_fitted = fitted
         # The families of columns that were chosen when ``fitted`` was made.
         self._earlier_choices = choices
-        # Made before the training rows went.
+        # Computed before the training rows were dropped.
         self._report = report
         self.token_names = token_names or {}
-        self.importance = importance  # of columns, once somebody asked (explain/importance.py)
+        self.importance = importance  # of columns, computed on first use (explain/importance.py)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {
@@ -202,7 +202,7 @@ class Classifier:
         plain = None if result.plain is None else self._retargeted(result.plain)
         if self.bound_spec.target is None:
             return OutOfFoldScores(result.seen, scores, optimistic, plain)
-        # Where the model is used, the classes have other shares than among the rows that were kept.
+        # At prediction time, the class frequencies differ from those of the kept rows.
         trained = self.bound_spec.prior.as_in_training.probability(self.classes, self.state.rows)
         share = np.divide(self.bound_spec.target, trained, out=np.zeros_like(trained), where=trained > 0)
         weight = result.seen.case_weight * share[result.seen.batch.classes]
@@ -290,7 +290,7 @@ class Classifier:
         """Return the classifier with all weights multiplied by a factor."""
         fitted, state = self.latest_fitted, self.state.discount(factor)
         if fitted is not None and factor == 0 and state.sample is not None:
-            fitted = None  # nothing is left of what it was fitted on
+            fitted = None  # none of the rows it was fitted on remain
         fitted = None if fitted is None else fitted.discounted(factor)
         return Classifier(self.bound_spec, state, fitted, token_names=self.token_names, choices=self.latest_choices)
 
@@ -317,7 +317,7 @@ class Classifier:
         from .top_features import top_token_names
 
         made = self.report if compute_loo and self.can_report else None
-        # Views that no weight was found for are weighed again only with rows.
+        # Views without a fitted weight can get one only from training rows.
         fitted = self.fitted_without_rows
         if fitted is not None and fitted.views is not None:
             views: Any = fitted.views.without_unused()

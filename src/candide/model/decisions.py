@@ -172,7 +172,7 @@ def _threshold(own: Floats, weight: Floats, copies: Array, coverage: float) -> f
         return -np.inf
     order = np.argsort(-own)
     reached = np.cumsum(weight[order])
-    # The new row has the weight of an average one. The slack is for sums that rounding leaves a hair short.
+    # The new row has the weight of an average row. The factor allows for sums that rounding makes slightly too small.
     needed = coverage * (reached[-1] + reached[-1] / copies.sum()) * (1.0 - 1e-12)
     place = int(np.searchsorted(reached, needed))
     return float(own[order[place]]) if place < len(own) else -np.inf

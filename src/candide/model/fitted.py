@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from ..statistics.table import TableStatistics
     from .classifier import Classifier
 
-# Blocks of rows that are left out one after the other, at most.
+# Maximum number of blocks of rows that are left out in turn.
 _MOST_BLOCKS = 50
-# Share of the weight that may be learned or forgotten before it is fitted again.
+# Share of the weight that may be learned or forgotten before a refit.
 _CHANGED = 0.1
 
 
@@ -53,7 +53,7 @@ class Fitted:
     calibration: Calibration | None = None
     views: StackedViews | StackedTokenViews | None = None
     refinement: Refinement | None = None
-    changed: float = 0.0  # weight of the rows learned and forgotten since
+    changed: float = 0.0  # weight of the rows learned and forgotten since the fit
     # Everything but a refinement cannot be fitted again: unlabeled rows are in the sums with labels predicted by it.
     frozen: bool = False
 

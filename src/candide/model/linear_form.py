@@ -234,14 +234,14 @@ def _quadratic(term: Quadratic, *, is_limit: bool, squares: bool) -> LinearScore
             "each class has its own variance, which makes the log-odds quadratic",
             "choose variance='shared', or call as_linear(squares=True), which is linear in x and x²",
         )
-    # Measured from the mean of the classes' means: what all classes share is left out, which would cost digits.
+    # Relative to the mean of the class means: the part that all classes share would cause cancellation.
     middle = center.mean(axis=0)
     away = spread * (center - middle)
     at_zero = -away * (center + middle)
     return LinearScores(Cells(), LinearTerm(LinearTable(2 * away, -at_zero, signed=True), at_zero.sum(axis=1)))
 
 
-# Classes and inputs that are shown in full.
+# Maximum number of classes and inputs that are shown in full.
 _SHOWN_CLASSES, _SHOWN_INPUTS = 6, 16
 
 

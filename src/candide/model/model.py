@@ -184,7 +184,7 @@ class Model:
         if self.spec.name != "NaiveBayes":
             return {}
         types = {name: kind for name, kind, _ in self.spec.column_types(self.schema, self.classifier)}
-        # What looks like a boolean or a date is recognized.
+        # Booleans and dates are recognized by their values.
         return {name: kind for name, kind in types.items() if kind in ("number", "category", "text")}
 
     def schema_table(self) -> Table:

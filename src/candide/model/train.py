@@ -33,7 +33,7 @@ from .state import State
 # First rows that define the schema: they tell columns of names from columns of texts. Few are enough where all are
 # texts or numbers.
 _HEAD, _SHORT_HEAD = 10_000, 100
-# Memory of a row besides its cells; a text that is a Python string takes as much.
+# Memory overhead of a row, or of a text that is a Python string.
 _ROW_BYTES = 64
 _NO_CONTEXT = nullcontext()
 
@@ -214,7 +214,7 @@ class Training:
         task, state = self.task, self.total()
         spec, schema, bound = task.spec, task.schema, task.bound
         if not task.is_all_head:
-            # ``columns`` may name kinds of columns that only later rows showed.
+            # ``columns`` may refer to kinds of columns that only occur in later rows.
             learned = Classifier(replace(bound, prior=ClassPrior()), state)
             schema = spec.resolved(schema, learned)
             bound = replace(spec.bind(schema, learned), budget=bound.budget)
@@ -307,7 +307,7 @@ class Summarize:
         """Return the task for processes that have one thread each, without training rows."""
         known = self.reader()
         learned = Classifier(known.bound_spec, replace(known.state, sample=None))
-        # A worker has memory for larger groups, which are added up half as often.
+        # A worker has memory for larger groups, which are added half as often.
         return replace(
             self, spec=replace(self.spec, n_threads=1), kernels=Kernels(1), group_bytes=2 * self.spec.group_bytes,
             learned=learned, joining=None, _head=None, follows=False,

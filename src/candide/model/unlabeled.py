@@ -30,7 +30,7 @@ from .out_of_fold import weighed_again
 from .source import Chunk, MemorySource
 
 How = Literal["em", "sfe"]
-# What a probability of 0 counts as: that of a class whose texts were all in one fold.
+# Lower bound of probabilities, which are 0 if all texts of a class are in one fold.
 _LEAST = 1e-6
 
 

@@ -241,7 +241,7 @@ def _shares(model: BaseNB, scale: Scale, parts: dict[str, Any]) -> Histogram:
 
 
 _MAX_PANELS = 20
-# Columns in one figure, and classes overlaid in a panel.
+# Maximum number of columns in a figure, and of classes overlaid in a panel.
 _MAX_COLUMNS, _MAX_OVERLAID = 12, 6
 _MAX_VALUES = 12
 _MAX_DATES = 3
@@ -427,7 +427,7 @@ def _draw_points(drawn: list[Axes], found: Curves, shown: list[int]) -> None:
             right.set_ylabel("point mass\n(share of the class)", fontsize="small")
         else:
             right.tick_params(labelright=False)
-    # In the legend of the densities, beside which the second axis stands.
+    # Add the point mass to the legend of the densities.
     first = style.row_end(drawn)
     first.plot([], [], "o-", color=color, lw=3.0, alpha=0.6, label="point mass")
     if "data" in found.masses:

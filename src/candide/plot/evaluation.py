@@ -19,7 +19,7 @@ from . import style
 from ._inputs import check_fitted, describe_rows, evaluate
 from .style import Display
 
-# More classes than this leave no room for numbers in the cells.
+# With more classes, there is no space for numbers in the cells.
 _MAX_WRITTEN = 12
 
 

@@ -26,7 +26,7 @@ from ._inputs import (
 from .style import Display
 
 _BITS = 1 / np.log(2.0)
-# The number of columns whose lines are computed.
+# Maximum number of columns whose lines are computed.
 _MAX_PROBES = 200
 _N_CHECKS = 16
 

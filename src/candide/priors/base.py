@@ -245,7 +245,7 @@ def parts_of(raw: Floats) -> Floats:
     return part
 
 
-# Modes subtract 1 from sums of weights: what is left of two that should be equal is rounding.
+# Modes subtract 1 from sums of weights; smaller differences are rounding errors.
 _ROUNDING = 1e-12
 
 
@@ -259,7 +259,7 @@ def largest(raw: Floats, top: Floats) -> Array:
     return np.asarray(raw >= top - _ROUNDING)
 
 
-# log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: to the last digit from 15 on.
+# log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: accurate to the last digit for z ≥ 15.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)
 _LARGE = 15.0
 _HALF_LOG_2PI = 0.5 * float(np.log(2 * np.pi))

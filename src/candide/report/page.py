@@ -37,7 +37,7 @@ _HEADINGS = {
     "rows": "Examples",
     "origin": "Training",
 }
-# The page loads nothing and runs nothing, whatever texts it shows.
+# The page cannot load or run anything, regardless of the texts it shows.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _NAMES_SHOWN = 12
 CSS = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
