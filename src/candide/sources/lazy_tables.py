@@ -19,7 +19,7 @@ from .source import ArrowSource
 _DATASET_ROWS = 1 << 15
 _READ_AHEAD = 2
 _BUFFER_BYTES = 1 << 20
-# First rows of a relation, by which roles and kinds of columns are decided.
+# Number of first rows of a relation used to detect the roles and kinds of columns.
 _FIRST_ROWS = 10_000
 
 _Batches = Generator[pa.RecordBatch, None, None]

@@ -36,7 +36,7 @@ from .weights import WeightProblem, fit_weights
 if TYPE_CHECKING:
     from .stacked_views import StackedViews
 
-# Rows that are fitted on, at least and at most; and columns, those with the most information about the class.
+# Minimum and maximum number of rows, and maximum number of columns (those with the most information about the class).
 LEAST_ROWS, _MOST_ROWS = 4_000, 100_000
 _MOST_COLUMNS = 64
 _GRIDS = 200
@@ -49,7 +49,7 @@ _STEPS = 20
 _TRIAL_ROWS, _TRIAL_STEPS = 10_000, 10
 # The share of the log-loss that must be gained there: a smaller gain is not worth the time.
 _LEAST_GAIN = 0.01
-# Categories of a column that have cells of their own.
+# Maximum number of categories of a column with separate cells.
 _LEVELS = 60
 # The ratio of the range to the standard deviation of a uniform distribution: ranks and values share one unit.
 _UNIFORM = 3.46

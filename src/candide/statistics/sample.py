@@ -18,9 +18,9 @@ from .duplicates import Observations, observations
 from .hashing import ABOVE_ALL, group_of, in_groups, row_hashes
 from .kept_rows import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
 
-# Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.
+# Number of rows considered for the first threshold, as a multiple of those that fit if all are distinct.
 _FORESIGHT = 1.25
-# Rows that join or leave one by one.
+# Up to this many rows are added or removed one by one.
 _FEW = 64
 
 

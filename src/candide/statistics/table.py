@@ -20,7 +20,7 @@ from .grid import Grid
 from .moments import Moments
 from .texts import TextStatistics
 
-# A row weighs at least this share of its class.
+# Minimum weight of a row as a share of its class.
 LEAST_WEIGHT = 1e-12
 
 
@@ -45,7 +45,7 @@ class TableStatistics:
     def row_weight(self) -> Floats:
         """The mean weight of a row of each class, which is removed when a row is left out."""
         mean = np.divide(self.squares, self.rows, out=np.ones_like(self.rows), where=self.rows > 0)
-        # Where almost all was forgotten, rounding may have left anything of the squares.
+        # If almost all rows were forgotten, the sum of squares may be dominated by rounding errors.
         return np.clip(mean, LEAST_WEIGHT * self.rows, np.maximum(self.rows, LEAST_WEIGHT))
 
     def with_copies(self, factor: Floats) -> TableStatistics:

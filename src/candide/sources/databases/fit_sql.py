@@ -27,7 +27,7 @@ _PACKAGES = {
     "psycopg": "postgres",
     "psycopg2": "postgres",
 }
-# How a query begins; all else is the name of a table.
+# Beginnings of queries; anything else is the name of a table.
 _QUERY = re.compile(r"\s*(\(|(select|with|values|table|from|pivot|unpivot)\s)", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r'(\w+|"[^"]+")(\.(\w+|"[^"]+"))*')
 
