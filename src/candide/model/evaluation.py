@@ -126,7 +126,7 @@ class Evaluation:
     optimistic : Evaluation, optional
         The same metrics without cross-fitting: families, weights and calibration were chosen on the evaluated rows.
     plain : Evaluation, optional
-        The same rows by plain naive Bayes: the same columns without stacking and calibration. None for models that
+        The metrics of plain naive Bayes, without stacking and calibration, on the same rows. None for models that
         are plain themselves.
 
     Examples

@@ -270,7 +270,7 @@ class LinearForm:
     weights : array of shape (n_classes, n_inputs)
         -inf where a probability is 0, and inf where its complement is 0.
     bias : array of shape (n_classes,)
-        The log prior of the classes included.
+        Bias of each class, including its log prior.
     missing : array of shape (n_classes, n_inputs) or None
         Contribution of a missing cell in place of ``weights · input``; None if it is 0.
 
