@@ -81,7 +81,7 @@ class Gamma(Readable):
         return out(np.where(rate > 0, _over(low, rate), 0.0)), out(_over(high, rate))
 
     def log_marginal_likelihood(self, events: Any, exposure: Any) -> Any:
-        """Return the log marginal likelihood of counts with this sum over this number of rows, without the term Σ log x!."""
+        """Return the log marginal likelihood of counts with this sum in this many rows, without the term Σ log x!."""
         check_proper(self)
         events, exposure = summaries(self, events=events, exposure=exposure)
         none = self.shape * np.log1p(exposure / self.rate)
