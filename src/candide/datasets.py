@@ -54,7 +54,7 @@ class Toy:
 
     @property
     def X(self) -> Array:
-        """Rows without labels, as an array of floats, or of objects if a column holds strings."""
+        """Rows without labels, as an array of floats, or of objects if a column contains strings."""
         columns = [self.table[name] for name in self.feature_names]
         numbers = all(column.dtype.kind == "f" for column in columns)
         return np.column_stack([column if numbers else column.astype(object) for column in columns])

@@ -55,7 +55,7 @@ def update(
     """Update a model with more rows, which may have new categories and words.
 
     The counts equal those of training on all rows at once. Stacking weights and calibration are fitted again once a
-    tenth of the rows is new, if the file holds training rows (train --with-rows); otherwise they are kept, and no
+    tenth of the rows is new, if the file contains training rows (train --with-rows); otherwise they are kept, and no
     classes can be added to a stacked model.
     """
     target, session = _target(model, output, sources), shared.session
@@ -80,7 +80,7 @@ def forget(
 ) -> None:
     """Remove training rows from a model, as if it had never been trained on them.
 
-    Either all rows of the source are removed or none. If the file holds training rows (train --with-rows), stacking
+    Either all rows of the source are removed or none. If the file contains training rows (train --with-rows), stacking
     weights and calibration are fitted again before the model is written, so that nothing in the file depends on the
     removed rows.
     """

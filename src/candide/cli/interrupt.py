@@ -27,7 +27,7 @@ class Terminated(BaseException):
 def at_once() -> Iterator[None]:
     """Make signals end the process with a message within this block, except in :func:`terminable` blocks.
 
-    For the time in which modules are imported: some turn what is raised there into errors of their own.
+    Used while modules are imported, because some convert exceptions raised there into other errors.
     """
     # Signals that are already ignored stay ignored: shells set this for background processes.
     heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]

@@ -138,7 +138,7 @@ class FollowedSource(Source):
 
 
 class CheckpointFile:
-    """A model file with all training rows that the model holds, and how many rows of the source are in it."""
+    """A model file with all training rows that the model keeps, and the number of source rows it covers."""
 
     def __init__(self, model: Path, source: ArrowSource, spec: Spec, every: float, requested: dict[str, Any]) -> None:
         self.path = model.with_name(f"{model.name}.checkpoint")

@@ -132,7 +132,7 @@ class Records:
 
 
 def _parsed(line: str) -> Any:
-    """Return what a line of JSON holds, None if it is none."""
+    """Return the value of a line of JSON, or None if it is not valid JSON."""
     try:
         return json.loads(line)
     except ValueError:

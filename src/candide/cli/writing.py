@@ -159,7 +159,7 @@ _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def is_stdout(path: Place | None) -> bool:
-    """Whether what is to be written goes to standard output."""
+    """Whether the output is standard output."""
     return path is None or str(path) in _STDOUT
 
 

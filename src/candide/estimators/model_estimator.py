@@ -71,11 +71,10 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_rows, n_columns), or an iterator of chunks
-            NaN, None and nulls are missing values, which are ignored cell by cell. Without ``y``, an iterator (such
-            as a
-            generator) that yields ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``; the model
-            is that of all rows, although only a few are in memory at a time. A source of ``candide.read`` works the
-            same way, and so do tables that are not in memory: a polars LazyFrame, a pyarrow Dataset or
+            NaN, None and nulls are missing values, which are ignored cell by cell. Without ``y``, an iterator (such as
+            a generator) that yields ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``; the
+            model is that of all rows, although only a few are in memory at a time. A source of ``candide.read`` works
+            the same way, and so do tables that are not in memory: a polars LazyFrame, a pyarrow Dataset or
             RecordBatchReader, a DuckDB relation, or any object with ``__arrow_c_stream__``.
         y : array of shape (n_rows,)
             Class labels: numbers, strings or booleans; for a table that is not in memory, the name of the label column.

@@ -52,9 +52,8 @@ class NaiveBayes(BaseNB):
     refine : {"auto", True, False}, default "auto"
         Whether to add random grids, a view of the interactions of many columns. They need at least 4,000 rows and take
         most of the time of ``fit``. "auto" adds them if they lower the log-loss of left-out rows by more than a
-        standard error and by about 1%, True always does, and False never does. Models with random grids are
-        exported to SQL
-        and ONNX only with ``approximate=True``.
+        standard error and by about 1%, True always does, and False never does. Models with random grids are exported to
+        SQL and ONNX only with ``approximate=True``.
     missing : {"auto", "ignore", "category", "error"}, default "auto"
         Ignore missing cells, treat them as a category, or raise an error. "auto" chooses the better option for each
         column.

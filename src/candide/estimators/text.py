@@ -66,10 +66,9 @@ class TextNB(BaseNB):
         slightly more accurate. It is refitted after merging and forgetting (once a tenth of the weight has changed, or
         by ``refit``), on training texts that the model keeps, up to 256 MB.
     unlabeled : {"drop", "error", "em", "sfe"}, default "drop"
-        What to do with texts whose label is None or NaN: drop them with a warning that states their number; raise
-        an error; or
-        learn from them, if cross-validation on the labeled texts shows that it helps: by one step of EM, or by
-        semi-supervised frequency estimates (SFE). ``unlabeled_`` contains the result.
+        What to do with texts whose label is None or NaN: drop them with a warning that states their number; raise an
+        error; or learn from them, if cross-validation on the labeled texts shows that it helps: by one step of EM, or
+        by semi-supervised frequency estimates (SFE). ``unlabeled_`` contains the result.
     fit_prior, class_prior, class_weight, calibrate, compute_loo, subsample, n_threads
         As in ``MultinomialNB``.
 
@@ -169,14 +168,13 @@ class TextNB(BaseNB):
         Returns
         -------
         Table
-            Sorted by ``score``: the share of the class's texts that contain the token, multiplied by how far the
-            token raises the probability of the class from its share of all texts (0) toward 1 (1). Tokens that are
-            common to many classes have low scores. Punctuation is listed only if it raises the probability at least
-            half of the way.
-            ``bits``: contribution of the token to the class against the mean of all classes; with "auto", in a text of
-            this token alone (in longer texts it is divided by the square root of the number of tokens). ``count``:
-            number of texts of the class that contain it (or of occurrences, if repeated tokens count). Names of hashed
-            tokens come from training texts; with ``subsample=0``, only the names of the top ones are kept.
+            Sorted by ``score``: the share of the class's texts that contain the token, multiplied by how far the token
+            raises the probability of the class from its share of all texts (0) toward 1 (1). Tokens that are common to
+            many classes have low scores. Punctuation is listed only if it raises the probability at least half of the
+            way. ``bits``: contribution of the token to the class against the mean of all classes; with "auto", in a
+            text of this token alone (in longer texts it is divided by the square root of the number of tokens).
+            ``count``: number of texts of the class that contain it (or of occurrences, if repeated tokens count). Names
+            of hashed tokens come from training texts; with ``subsample=0``, only the names of the top ones are kept.
 
         Examples
         --------

@@ -172,7 +172,7 @@ class Family(Protocol):
 
 
 class Plain:
-    """Defaults that hold for most families: classes share no parameter, and no value is ignored."""
+    """Defaults for most families: classes do not share parameters, and no value is ignored."""
 
     of_table: ClassVar[bool] = False  # whether columns have families of their own
 

@@ -220,7 +220,7 @@ class PolyaLikelihood(TermLikelihood):
         return log_coefficient(data)
 
     def sample(self, classes: Positions, rng: np.random.Generator, length: int | Array = 100) -> Floats:
-        """Rows of counts, each with shares of its own drawn from the posterior."""
+        """Rows of counts, each with shares drawn from the posterior."""
         lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (len(classes),))
         draws = rng.standard_gamma(self.start[classes])
         return rng.multinomial(lengths, draws / draws.sum(axis=1, keepdims=True)).astype(np.float64)

@@ -317,7 +317,7 @@ class NegativeBinomialLikelihood(TermLikelihood):
         return -log_factorials(data)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
-        """Rows of counts, each with rates of its own drawn from the posterior."""
+        """Rows of counts, each with rates drawn from the posterior."""
         drawn = rng.gamma(self.start[classes], 1 / self.exposure[classes])
         return rng.poisson(drawn).astype(np.float64)
 

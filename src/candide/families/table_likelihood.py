@@ -72,7 +72,8 @@ class TableLikelihood:
     def added_up(self, data: Columns, change: Change, kernels: Kernels, columns: Sequence[int] | None = None) -> Floats:
         """The scores of columns and blocks, each as ``change(place, scores)`` makes it; where that is None, without.
 
-        Places are those of ``each_column``. What a coded column says is changed once for each code, not for each row.
+        Places are those of ``each_column``. The scores of a coded column are changed once for each code, not for
+        each row.
         """
         place = {j: i for i, j in enumerate(self.shown if columns is None else columns)}
         pairs = [(j, model, change(place[j], model.log_density())) for j, model in self._coded if j in place]
@@ -187,7 +188,7 @@ class TableLikelihood:
         return guesses
 
     def _usual(self, j: int, posterior: Floats) -> Array | None:
-        """The same for a column without a model of its own: dropped, or in a block."""
+        """The same for a column without a separate model: dropped, or in a block."""
         kind, place = self.statistics.kinds[j], self.statistics.place(j)
         observed = self.statistics.observed(j)
         if not observed.any() or kind == "text":

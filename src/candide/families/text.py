@@ -40,7 +40,7 @@ class TextFamily(Plain):
 
     @property
     def frequencies(self) -> bool:
-        """Whether the texts that hold a token are counted in addition to its weights."""
+        """Whether the texts that contain a token are counted in addition to its weights."""
         return self.feature_sets[0].frequencies
 
     def without_feature_sets(self, names: tuple[str, ...]) -> TextFamily:
@@ -53,7 +53,7 @@ class TextFamily(Plain):
 
     @property
     def separate(self) -> bool:
-        """Whether each token has parameters of its own."""
+        """Whether each token has separate parameters."""
         return False
 
     @property
@@ -73,7 +73,7 @@ class TextFamily(Plain):
         return TextStatistics(rows, tuple(part.seen() if unseen else part for part in sums))
 
     def _tallies(self, batch: Batch, kernels: Kernels) -> list[TokenTally]:
-        """Count all feature sets: in one pass, except fixed vocabularies and weights that are no counts."""
+        """Count all feature sets: in one pass, except fixed vocabularies and weights that are not counts."""
         how = batch.classes, batch.weight, batch.n_classes
         if self._shares_token_rows and keeps_token_rows(batch.data):
             return tally_and_keep(batch.data, *how, [own.features for own in self.feature_sets], kernels)

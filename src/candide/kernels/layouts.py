@@ -29,7 +29,7 @@ _HASH_THREADS = 2
 class Dense:
     """Dense rows: one two-dimensional array, or one array per column.
 
-    Numbers for the kernels; columns of categories, before they are encoded, may hold objects.
+    Numbers for the kernels; columns of categories may contain objects before they are encoded.
     """
 
     values: Array | tuple[Array, ...]

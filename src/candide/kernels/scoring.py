@@ -272,7 +272,7 @@ class TripleTable(NamedTuple):
 
 
 def packed(counts: Floats) -> Array:
-    """Return counts in the smallest type that holds them exactly, for storing."""
+    """Return counts in the smallest type that represents them exactly, for storage."""
     small = (counts.astype(kind) for kind in (np.uint8, np.uint16) if counts.max(initial=0.0) <= np.iinfo(kind).max)
     return next((part for part in small if (part == counts).all()), counts)
 

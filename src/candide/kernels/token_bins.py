@@ -86,7 +86,7 @@ class TokenBins:
 
     @property
     def n_views(self) -> int:
-        """Number of scores of a text: one for each bin, and with the complement as many again."""
+        """Number of scores of a text: one for each bin, and twice as many with the complement."""
         return self.n_bins * (2 if self.complement else 1)
 
     @cached_property
@@ -238,7 +238,7 @@ class TokenBinKernels:
 
         p is (count + alpha) / (size + alpha · tokens), but for a factor that all classes share. By all other classes it
         is -log of the same with their counts and size. A token between two bins is shared by them. Tokens that no
-        training text holds are skipped.
+        training text contains are skipped.
         """
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
         with sparse_errors:
@@ -260,7 +260,7 @@ class TokenBinKernels:
     ) -> Floats:
         """Return the same without all rows of the row's fold, also in the sizes; ``folds`` are below the row count.
 
-        Tokens that no other row holds are skipped, but still count among the tokens of the pseudo-counts.
+        Tokens that no other row contains are skipped, but still count among the tokens of the pseudo-counts.
         """
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
         with sparse_errors:

@@ -55,7 +55,7 @@ class TokenTally(NamedTuple):
 
 
 class TokenTables(NamedTuple):
-    """What a token adds to a score, ``(codes, scores)`` of float32 or float64, C-contiguous."""
+    """The contribution of each token to each score, ``(codes, scores)`` of float32 or float64, C-contiguous."""
 
     each: Array | None = None  # for every occurrence
     once: Array | None = None  # once for every text that holds it
@@ -134,7 +134,7 @@ class _Group(NamedTuple):
 def _by_groups(
     texts: _core.Texts, features: Sequence[TokenFeatures], call: Callable[[_Group], list[Result]]
 ) -> list[Result]:
-    """Compute all features whose tokenizer is native in one pass, and each of the others in a pass of its own."""
+    """Compute all features whose tokenizer is native in one pass, and each of the others in a separate pass."""
     results: dict[int, Result] = {}
     for group in _groups(texts, features):
         results |= zip(group.places, call(group), strict=True)
@@ -221,7 +221,7 @@ def tally_and_keep(
     features: Sequence[TokenFeatures],
     kernels: Kernels,
 ) -> list[TokenTally]:
-    """Return weights of texts that hold each token, without occurrences, and keep the rows of tokens in ``data``."""
+    """Return weights of texts that contain each token, without occurrences, and keep the rows of tokens in ``data``."""
     found = kernels.count_tokens(
         data.texts,
         [TokenFeatures(tokenizer, _sparing(coding)) for tokenizer, coding in features],

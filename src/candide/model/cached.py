@@ -1,4 +1,4 @@
-"""Attributes that are made when first asked for, without a lock."""
+"""Attributes that are computed on first access, without a lock."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def _without_refit(fitted: Fitted, state: State, batch: State) -> Fitted:
 
 
 def _with_views(fitted: Fitted, bound_spec: BoundSpec, state: State, batch: State, sign: float) -> Fitted | None:
-    """Views of a table hold sums of rows too, which change at once; None where they must be made anew."""
+    """Views of a table contain sums of rows too, which are updated immediately; None if they must be computed again."""
     if not isinstance(fitted.views, StackedViews):
         return fitted
     batch = batch.among(state.classes)
@@ -67,7 +67,7 @@ def _with_views(fitted: Fitted, bound_spec: BoundSpec, state: State, batch: Stat
 def forgotten(model: Classifier, batch: State) -> Classifier:
     """Return the classifier without rows that it was trained on.
 
-    They leave sums, views and the rows kept at once; a refinement, which is no sum, with the next refit.
+    Sums, views and kept rows change immediately; a refinement, which is not a sum, changes with the next refit.
     """
     fitted, state = model.latest_fitted, model.state.forget(batch)
     batch = model.state.in_same_groups(batch)

@@ -149,8 +149,8 @@ def conformal_threshold(
     ``own_log_probability`` are those of rows left out, of their own class. With ``by_class`` the coverage holds within
     every class, and each has its own threshold; else it holds over all rows. A new row is counted as one more, which
     may come out lower than all others (the n + 1 of conformal prediction): where rows are too few for the coverage,
-    the threshold is -inf and lets every class in. ``coverage=1`` does too. With a ``multiplicity``, a row stands for so
-    many equal ones, and its weight is that of all of them.
+    the threshold is -inf and lets every class in. ``coverage=1`` does too. With a ``multiplicity``, a row
+    represents this many equal rows, and its weight is their total weight.
 
     >>> own = np.log(np.arange(1, 10) / 10)
     >>> np.exp(conformal_threshold(own, np.zeros(9, dtype=np.int32), np.ones(9), 0.8, False, 2)).round(3)

@@ -173,7 +173,7 @@ class Evaluation:
     ) -> Evaluation:
         """Compute the metrics from log probabilities ``(rows, classes)`` and the positions of the true classes.
 
-        With a ``multiplicity``, a row stands for several equal rows, and its weight is that of all of them.
+        With a ``multiplicity``, a row represents several equal rows, and its weight is their total weight.
         """
         return cls.from_row_scores([RowScores.of(log_probability, classes, weight, multiplicity, groups)], labels)
 

@@ -44,7 +44,7 @@ _CHANGED = 0.1
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was estimated from the sample, for which bound spec, and when all rows had which weight."""
+    """The estimates from the sample, their bound spec, and the total weight of the rows at that time."""
 
     bound_spec: BoundSpec
     classes: Index
@@ -117,7 +117,7 @@ class Fitted:
 
 
 def fit_on_sample(model: Classifier, kernels: Kernels) -> Fitted:
-    """Fit everything that the bound spec asks for."""
+    """Fit everything that the bound spec requires."""
     bound_spec, state = model.bound_spec, model.state
     seen, alpha = seen_rows(bound_spec, state, what_looks_back(bound_spec)), None
     if not len(seen.case_weight) and state.rows.any():

@@ -92,7 +92,7 @@ class CellsAndSquares:
 
 @dataclass(frozen=True)
 class OneHot:
-    """1 for the value that a cell holds. Missing cells and values without a code of their own have no input."""
+    """1 for the value of a cell. Missing cells and values without a code have no input."""
 
     tables: tuple[CodeTable, ...]  # of the columns
     codes: Callable[[Dense, Kernels], Dense]

@@ -152,7 +152,7 @@ def _refined_out_of_fold(
 
 
 def _is_small(state: State, seen: TrainingRows) -> bool:
-    """Return whether the sample holds all rows, and few enough to fit the whole model again without each fold.
+    """Return whether the sample contains all rows, and few enough to refit the whole model without each fold.
 
     With more rows only the weights are fitted again: the other choices then hardly depend on a fold.
     """
@@ -311,7 +311,7 @@ def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior
 def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """Return log p(class | x) of learned rows, each fold by a model without it.
 
-    What was fitted stays, except stacked views, which contain the fold: they are fitted again. Many folds are then
+    Estimates stay the same, except stacked views, which contain the fold and are fitted again. Many folds are then
     grouped, so that several are left out together.
     """
     if _views(model) is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class State:
     """Classes in sorted order, which of them were declared by the user, and the statistic of the rows.
 
-    A declared class stays though nobody has seen it, or though all its rows were forgotten; others vanish with their
+    Declared classes stay even if they have no rows, or all their rows were forgotten; others disappear with their
     last row.
     """
 

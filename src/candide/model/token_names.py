@@ -1,4 +1,4 @@
-"""Names of hashed tokens, from training texts that hold them."""
+"""Names of hashed tokens, from training texts that contain them."""
 
 from __future__ import annotations
 

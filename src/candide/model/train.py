@@ -147,7 +147,7 @@ class Training:
 
     @classmethod
     def start(cls, spec: Spec, source: Source, monitor: Monitor) -> Training:
-        """Return a training that goes on from a checkpoint or begins with the first rows of a source."""
+        """Return a training run that continues from a checkpoint or begins with the first rows of a source."""
         checkpoint = monitor.resume()
         if checkpoint is None:
             n_first = _SHORT_HEAD if spec.reads_texts else _HEAD
@@ -210,7 +210,7 @@ class Training:
         return Model(task.spec, task.schema, Classifier(task.bound, self.total()))
 
     def finish(self, declared: Index | None, more_to_come: bool) -> Model:
-        """Return the model of all rows, with everything fitted that the spec asks for."""
+        """Return the model of all rows, with everything fitted that the spec requires."""
         task, state = self.task, self.total()
         spec, schema, bound = task.spec, task.schema, task.bound
         if not task.is_all_head:
@@ -250,8 +250,8 @@ def _rows(encoded: _Encoded) -> LabeledRows:
 class Summarize:
     """The task of a source: to read chunks like the rows of training, and to return their states.
 
-    It holds no rows but those of the head, which are dropped when they have been counted. Engines send the task to
-    their workers, in the form of ``for_workers``.
+    It contains no rows except those of the head, which are dropped once they have been counted. Engines send the task
+    to their workers, in the form of ``for_workers``.
 
     Attributes
     ----------
@@ -453,7 +453,7 @@ def _gather(chunks: Iterable[_Encoded], n_bytes: int) -> Iterator[list[_Encoded]
 
 
 def has_no_weight(y: Any, weight: Any) -> bool:
-    """Return whether there are no rows, or none with a weight."""
+    """Return whether there are no rows with a positive weight."""
     return y is not None and (not len(y) or (weight is not None and not np.any(np.asarray(weight) != 0)))
 
 

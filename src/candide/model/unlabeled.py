@@ -35,7 +35,7 @@ _LEAST = 1e-6
 
 
 class Unlabeled(NamedTuple):
-    """What became of texts without labels: the log-loss of folds of the others, without and with them."""
+    """Result of learning from unlabeled texts: the log-loss on folds of the labeled texts, without and with them."""
 
     n_texts: int
     used: bool

@@ -257,10 +257,9 @@ def densities(
     informative columns; the figure says what is omitted. With ``column``, panels show the data in gray, the density of
     the model and those of other families.
 
-    Numeric columns have densities. A value that makes up a large share of the column is a point mass, drawn as a
-    stem with its
-    probability on the right axis; the densities cover the other values. Categories, binary columns and the counts of
-    a Poisson model have bars for the probabilities and dots for the observed shares. The data are those that
+    Numeric columns have densities. A value that makes up a large share of the column is a point mass, drawn as a stem
+    with its probability on the right axis; the densities cover the other values. Categories, binary columns and the
+    counts of a Poisson model have bars for the probabilities and dots for the observed shares. The data are those that
     ``NaiveBayes`` has summarized, those that another model keeps (``subsample``), or ``X`` and ``y``. Without data,
     only the density of the model is drawn.
 

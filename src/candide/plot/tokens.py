@@ -179,7 +179,7 @@ _LABEL_POSITIONS = (
 
 
 def place_labels(ax: Axes, points: Iterable[PointLabel], most: int) -> list[Annotation]:
-    """Draw the first names that fit without overlap, at most so many."""
+    """Draw the first names that fit without overlap, up to a maximum number."""
     # The position of the axes is known only after drawing.
     figure_of(ax).draw_without_rendering()
     inside, taken, placed = ax.get_window_extent(), list[Bbox](), list[Annotation]()

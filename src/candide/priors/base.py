@@ -1,4 +1,4 @@
-"""What all conjugate priors share: a readable form, checks, ways from a posterior to a number, logarithms of shares.
+"""Shared code of conjugate priors: representation, checks, point estimates of a posterior, logarithms of shares.
 
 A probability of exactly 0 is kept as a power of ε, and ε goes to 0 from above: ``log p = finite - order · log(1/ε)``.
 A row with probability 0 in every class is therefore assigned to the class with the lowest power of ε, which is the

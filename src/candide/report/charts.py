@@ -88,7 +88,7 @@ def bar(share: float, series: int = 0) -> str:
 
 
 class Column(NamedTuple):
-    """A column of an HTML table: its heading, and whether it holds numbers."""
+    """A column of an HTML table: its heading, and whether it contains numbers."""
 
     heading: str
     numeric: bool = False

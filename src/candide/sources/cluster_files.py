@@ -53,7 +53,7 @@ class Table(NamedTuple):
 
 
 def engine_of(sources: Sequence[str] | None) -> str | None:
-    """Return the engine that holds the sources, if any does.
+    """Return the engine of the sources, if there is one.
 
     >>> engine_of(["spark:mail/*.parquet"]), engine_of(["mail.csv"])
     ('spark', None)

@@ -340,7 +340,7 @@ def find_parse_errors(
 ) -> Iterator[ParseError]:
     """Yield the first invalid cell of each row; ``checks`` return which cells of a column are valid.
 
-    Another reader than that of the pass, and slower: the engine does not tell on which line of a file a row begins.
+    Use a different, slower reader: DuckDB does not report the line on which a row begins.
     """
     n_cells = len(dialect.names)
     with open_decompressed(path) as stream, allow_long_fields(longest):

@@ -1,4 +1,4 @@
-"""JSON Lines, and JSON files that hold one array of records."""
+"""JSON Lines, and JSON files that contain one array of records."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class LazyReader(Reader):
     Parameters
     ----------
     name : str
-        What messages call the table.
+        Name of the table in messages.
     schema : pyarrow.Schema
         Its columns.
     scan : callable

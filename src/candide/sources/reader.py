@@ -192,8 +192,7 @@ _MIN_BYTES = BATCH_BYTES // 8
 def rebatch(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the same rows in batches that are neither small nor larger than ``BATCH_BYTES``.
 
-    A row that is larger is a batch of its own. What is large enough is not copied, which would cost a third of the
-    time that it takes to read it.
+    A larger row is a separate batch. Large batches are not copied, which would take a third of the reading time.
     """
     gathered: list[pa.RecordBatch] = []
     n_rows = n_bytes = 0

@@ -45,8 +45,8 @@ _MAX_KEPT = 100_000
 class ArrowSource(Source):
     """Rows from files, folders, mailboxes or a query, in their order; made by :func:`candide.read`.
 
-    Every pass begins anew and holds a batch or two. What is read is what was there when the source was opened: its
-    columns and types are those of then.
+    Every pass starts from the beginning and keeps one or two batches in memory. What is read is what was there when the
+    source was opened: its columns and types are those of then.
     """
 
     can_resume = True

@@ -256,7 +256,7 @@ def _packed(make: Callable[[Iterator[Any]], Any], batches: Iterator[Any]) -> Ite
 
 
 def _loaded(packed: Iterable[Any]) -> list[Any]:
-    """Return what workers made; an error that one of them met is raised here."""
+    """Return the results of the workers; an error in a worker is raised here."""
     found = [pickle.loads(one) for one in packed]
     for one in found:
         if isinstance(one, CandideError):

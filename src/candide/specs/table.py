@@ -58,7 +58,7 @@ class TableSpec(Spec):
         return TableFamily(schema.names, schema.column_specs, schema.blocks, missing, unseen, alpha, auto_family())
 
     def resolved(self, schema: Schema, previous: Previous | None) -> Schema:
-        """Return the schema with the families that ``columns`` asks for now."""
+        """Return the schema with the families that ``columns`` currently sets."""
         assert isinstance(schema, TableSchema)
         return schema if previous is None else schema.again(self.columns, previous.state.statistics.kinds)
 
@@ -131,7 +131,7 @@ class TableSpec(Spec):
         return check_declared(self.schema)
 
     def label_type(self, X: Any) -> str | None:
-        """Return the declared type of the label: of the one name that is no column of ``X``."""
+        """Return the declared type of the label: of the one name that is not a column of ``X``."""
         if not self.schema:
             return None
         declared, given = self._declared(X)

@@ -152,7 +152,7 @@ def merge_codes(counts: Sequence[Floats], is_number: Sequence[bool], bins: int, 
     """Return for each column an array that maps its codes, missing and unseen included, to fewer codes.
 
     Number columns get ``bins`` of about equal weight; category columns keep the ``levels - 1`` most frequent categories
-    and share one code for all others. ``counts`` holds the weight of each code.
+    and share one code for all others. ``counts`` contains the weight of each code.
 
     >>> numbers, levels = merge_codes([np.array([1.0, 1.0, 1.0, 3.0]), np.array([2.0, 5.0, 1.0])], [True, False], 2, 2)
     >>> numbers, levels

@@ -71,7 +71,7 @@ class MarginalFactors(NamedTuple):
 
 
 class StudentParameters(NamedTuple):
-    """What follows from how many rows a class has."""
+    """Parameters that depend on the number of rows of a class."""
 
     freedom: Any  # Floats or float, as are all
     shrink: Any

@@ -304,7 +304,7 @@ def _affordable(one: OneDependence, best_columns: Array, n_rows: int) -> JointSl
 
 
 class _Singles(NamedTuple):
-    """What is known about single columns and pairs; arrays begin with the classes."""
+    """Counts of single columns and pairs; the first axis of arrays is the class."""
 
     pairs: PairTable
     alone: Floats  # (classes, slots)

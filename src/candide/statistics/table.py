@@ -1,6 +1,4 @@
-"""What one pass over a table leaves: moments and a grid of its numbers, counts of its categories and of the tokens of
-its texts, blocks by request.
-"""
+"""Statistics of one pass over a table: moments and a grid of numbers, counts of categories and tokens, and blocks."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ LEAST_WEIGHT = 1e-12
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """The statistics that all candidate families of columns need, so that states can be added whatever was chosen.
+    """The statistics that all candidate families of columns need, so that states can be added regardless of the choice.
 
     The kind of a column that holds only missing values is "missing", and joins with any other kind.
     """
@@ -142,7 +140,7 @@ class TableStatistics:
 
 
 def join_kinds(names: tuple[Any, ...], a: tuple[Kind, ...], b: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """Return the kinds of both; a column cannot hold numbers in one and names in the other."""
+    """Return the joined kinds; a column cannot contain numbers in one table and categories in the other."""
     joined = []
     for name, mine, theirs in zip(names, a, b, strict=True):
         if "missing" not in (mine, theirs) and mine != theirs:

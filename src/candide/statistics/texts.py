@@ -110,7 +110,7 @@ class TokenCounts:
 
     @property
     def texts(self) -> Counts:
-        """The number of texts that hold each token, as counts of one class."""
+        """The number of texts that contain each token, as counts of one class."""
         if self.counts.presence:
             return self.counts.together()
         assert self.held is not None
@@ -273,7 +273,7 @@ class TextStatistics(Exact):
 
     @property
     def dropped(self) -> Dropped:
-        """What was pruned, of all feature sets together."""
+        """The pruned tokens of all feature sets together."""
         return reduce(Dropped.plus, (feature_set.dropped for feature_set in self.feature_sets))
 
 

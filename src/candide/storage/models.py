@@ -54,7 +54,7 @@ _RENAMED = {
 def save_model(model: Model, path: str | os.PathLike[str] | BinaryIO, *, rows: bool = False) -> None:
     """Write a model to a file; ``rows``: with the training rows that it keeps.
 
-    The file is written under another name and renamed: whatever happens, there is the old file or the new one. At an
+    The file is written under another name and renamed, so there is always either the old file or the new one. At an
     address elsewhere, the whole object is replaced. A file object is written to from its position on.
     ``Model.for_file`` comes before.
     """
@@ -148,7 +148,7 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
 
 
 def model_of(content: Content, path: Any) -> Model:
-    """Return the model that a file holds."""
+    """Return the model in a file."""
     kind = spec_class(content.kind)
     settings = _renamed(content.settings, kind)
     unknown = settings.keys() - {field.name for field in fields(kind)}

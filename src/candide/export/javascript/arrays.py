@@ -37,7 +37,7 @@ def packed(values: Any) -> Any:
 
 
 def packed_integers(values: Array) -> Any:
-    """Return an array of integers from 0 to 2^32 - 1 for JSON, in the smallest type that holds them.
+    """Return an array of integers from 0 to 2^32 - 1 for JSON, in the smallest sufficient type.
 
     >>> import numpy as np
     >>> packed_integers(np.array([1, 300]))

@@ -125,7 +125,7 @@ def _table(likelihood: TableLikelihood, cells: Cells) -> Scored:
 
 
 def _silent(likelihood: TableLikelihood, cells: Cells) -> Tensor:
-    """Scores of a model in which no column says anything; its first tells how many rows there are."""
+    """Scores of a model without informative columns; the first input determines the number of rows."""
     statistics, n_classes = likelihood.statistics, len(likelihood.statistics.rows)
     if statistics.kinds[0] != "category":
         return cells.nothing(0, None, n_classes)

@@ -132,7 +132,7 @@ def _reflected(kind: str) -> Callable[[Tensor, Value], Tensor]:
 
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """What a node gives, or a constant, or an input."""
+    """The output of a node, a constant, or an input."""
 
     graph: Graph
     name: str

@@ -108,7 +108,7 @@ def _shown(mixture: StackingWeights, view: int, scores: Tensor) -> Tensor:
 
 
 class _BinnedCells:
-    """Rows as views see them; made when first asked for."""
+    """Rows in the form that views read; computed on first use."""
 
     def __init__(self, binning: TableBinning, cells: Cells) -> None:
         self._columns, self._cells, self._nulls = binning.columns, cells, binning.nulls

@@ -191,7 +191,7 @@ class SQLite(Dialect):
 
 
 class Translated(Dialect):
-    """What sqlglot translates from DuckDB's way."""
+    """Queries that sqlglot translates from DuckDB's dialect."""
 
     def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
         doubles = [[self.number(value) for value in column.tolist()] for column in numbers.values()]

@@ -137,7 +137,7 @@ def calibrate(posterior: Posterior, calibration: Any, amount: str | None) -> Non
 
 
 def grows(calibration: Any) -> bool:
-    """Whether it depends on how much evidence a row holds."""
+    """Whether the result depends on the amount of evidence in a row."""
     if isinstance(calibration, Chain):
         return grows(calibration.first)
     return isinstance(calibration, Scaling) and bool(calibration.growth)

@@ -29,7 +29,7 @@ _SHARES = ("whole", "near", "far")
 
 @dataclass
 class StackingQuery:
-    """What columns and views add to the score of each class, gathered before it is written."""
+    """The contributions of columns and views to the score of each class, collected before the query is written."""
 
     views: StackedViews
     likelihood: TableLikelihood

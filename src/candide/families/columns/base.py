@@ -37,7 +37,7 @@ class ColumnModel(Protocol):
         """log p(x | class), ``(rows, classes)``: densities of numbers; 0 where a cell is missing and ignored."""
 
     def terms(self, *, nulls: bool = True) -> tuple[Term, ...]:
-        """Return the description of the scores. Without ``nulls``, missing cells add 0 whatever was learned of them."""
+        """Return the description of the scores. Without ``nulls``, missing cells always add 0."""
 
     def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
         """Return the score of each row under its own class, ``(rows,)``, with its weight removed from the statistics.

@@ -78,10 +78,9 @@ def with_atoms(numbers: Numbers) -> Numbers:
 def atoms_of(cells: Cells) -> Array:
     """Return the cells that are atoms: single values with a large share of the column, unlike their neighbors.
 
-    A function of the cells alone, hence of the set of rows. A cell that holds several values is no atom, because
-    the weight of each of them is unknown. Where all values have a large share, each is one of few, and
-    none stands out. Steps of a short scale of whole numbers (up to 20 values) are none: a bin of width 1 shows them as
-    they are.
+    A function of the cells alone, hence of the set of rows. A cell with several values is not an atom, because the
+    weight of each of them is unknown. Where all values have a large share, each is one of few, and none stands out.
+    Steps of a short scale of whole numbers (up to 20 values) are none: a bin of width 1 shows them as they are.
 
     >>> weight = np.array([950.0, 10.0, 15.0, 25.0])
     >>> zeros = np.array([0.0, 155.0, 213.0, 323.0])

@@ -254,7 +254,7 @@ class Postgres(Database):
 
 
 def _tuples(cursor: Any) -> Any:
-    """Return rows as tuples, whatever row factory the connection has."""
+    """Return rows as tuples, regardless of the row factory of the connection."""
     return tuple
 
 
@@ -267,7 +267,7 @@ _RANK = "CASE TYPEOF({cell}) WHEN 'integer' THEN 1 WHEN 'real' THEN 2 WHEN 'blob
 
 
 class Sqlite(Database):
-    """A connection to SQLite. Every cell has a type of its own there: a column is of the one that holds all of them."""
+    """A connection to SQLite, in which every cell has its own type; a column has the type that includes them."""
 
     double: ClassVar[str] = "REAL"
     bytewise: ClassVar[str] = "BINARY"
@@ -324,7 +324,7 @@ class Sqlite(Database):
 
 
 def _sqlite_type(least: int | None, most: int | None) -> pa.DataType:
-    """Return the type that holds cells from one rank to another."""
+    """Return the type that includes the cells from one rank to another."""
     if most is None or most <= 2:
         return pa.int64() if most == 1 else pa.float64()
     return pa.binary() if least == most == 3 else pa.string()

@@ -58,7 +58,7 @@ class Query:
         return self.database.cell(self.column(name), kind), kind
 
     def is_number(self, name: str) -> bool:
-        """Return whether a column holds numbers or booleans."""
+        """Return whether a column contains numbers or booleans."""
         kind = self.types.field(name).type
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 

@@ -119,7 +119,7 @@ class DatabaseSource(EngineSource):
         return max(1, int(np.mean(row_bytes(state.sample.data))))
 
     def _sample(self, state: State | None) -> Sample | None:
-        """Return the rows that were picked, which stand for all rows."""
+        """Return the sampled rows, which represent all rows."""
         kept = None if state is None else state.among(self._classes.index).sample
         return None if kept is None else replace(kept, rows=self._classes.weight)
 
