@@ -109,7 +109,7 @@ def _drift(given: DataEvaluation | None) -> Iterator[ModelWarning]:
     if given.between_halves:
         yield ModelWarning(
             "drift",
-            "the second half of the evaluation rows differs from the first half; if they are ordered by time, the "
+            "the second half of the evaluation rows differs from the first half; if rows are ordered by time, the "
             "model may be out of date; differences by total variation distance",
             _by_distance(given.between_halves),
         )
