@@ -40,7 +40,7 @@ def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
         except MemoryError as error:
             raise InputError(
                 f"{type(self).__name__}.{method.__name__} ran out of memory ({error}); memory use grows with the "
-                "numbers of classes and columns; pass fewer columns, or rows in chunks"
+                "number of classes and columns; pass fewer columns, or rows in chunks"
             ) from error
 
     return wrapped
