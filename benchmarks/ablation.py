@@ -137,7 +137,7 @@ def main() -> None:
         "# Ablation: the contribution of each part",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, OMP_NUM_THREADS="
-        f"{os.environ.get('OMP_NUM_THREADS', 'all')}. Two stratified halves, each predicting the other; at most "
+        f"{os.environ.get('OMP_NUM_THREADS', 'all')}. Two-fold stratified cross-validation; at most "
         f"{arguments.rows:,} rows per dataset, seed {arguments.seed}. Command: `python -m benchmarks.ablation --data "
         "FOLDER "
         f"--rows {arguments.rows} --seed {arguments.seed} --save`.",

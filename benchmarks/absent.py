@@ -110,7 +110,7 @@ def _head(first: str, columns: list[str]) -> Iterator[str]:
 
 
 def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.0f} %"
+    return f"{fraction:.0%}"
 
 
 def without_columns(sets: list[Halves], n_subsets: int) -> Iterator[str]:
@@ -129,7 +129,7 @@ def without_columns_elsewhere(sets: list[Halves]) -> Iterator[str]:
     yield ""
     yield "## Missing columns, other tables"
     yield ""
-    yield (f"The same for other tables, with {OTHER_SUBSETS} sets of columns each.")
+    yield (f"The same for other tables, with {OTHER_SUBSETS} sets of columns per table.")
     yield from excesses(sets, OTHER_SUBSETS)
 
 
@@ -139,7 +139,7 @@ def without_columns_of_large_tables(sets: list[Halves]) -> Iterator[str]:
     yield ""
     yield (
         f"The same with up to {LARGE_ROWS:,} rows per table, half of them for training, which is enough for refitted "
-        f"cells and random grids; {OTHER_SUBSETS} sets of columns each."
+        f"cells and random grids; {OTHER_SUBSETS} sets of columns per table."
     )
     yield from excesses(sets, OTHER_SUBSETS)
 
@@ -190,7 +190,7 @@ def without_copies(sets: list[Halves]) -> Iterator[str]:
         f"the model that was trained without the copy, for {N_COPIED} random columns of each table (constant columns "
         "excluded)."
     )
-    yield from _head("a copy absent", ["largest difference of a probability", "of the mean log-loss"])
+    yield from _head("absent copy", ["largest difference in a probability", "in the mean log-loss"])
     for halves in sets:
         rng, whole = np.random.default_rng(SEED), halves.kept.predict_proba(halves.X_new)
         apart, losses = 0.0, []
@@ -210,7 +210,7 @@ def without_cells(sets: list[Halves]) -> Iterator[str]:
     yield "## Missing cells"
     yield ""
     yield (
-        "Test log-loss when random cells are absent, different ones in each row: as records that omit the cells / as "
+        "Test log-loss when random cells, different in each row, are absent: in records that omit the cells / as "
         "nulls in a data frame / for gradient boosting with its handling of missing values (scikit-learn, native "
         "categories, early stopping). All models are trained on the complete table. In columns that had nulls in "
         "training, nulls keep the meaning they had there, so random nulls are misleading; *with nulls* is the number "

@@ -151,11 +151,11 @@ def heading(arguments: argparse.Namespace) -> list[str]:
         "",
         f"Dense: {int(data.DENSE_SHAPE[0] * arguments.scale):,} × {data.DENSE_SHAPE[1]}, {data.DENSE_CLASSES} classes, "
         f"float64 (CategoricalNB: int64). Sparse: {int(data.SPARSE_SHAPE[0] * arguments.scale):,} × "
-        f"{data.SPARSE_SHAPE[1]:,}, about 71 stored cells a row, {data.SPARSE_CLASSES} classes. The last column is the "
-        "time one thread needs to sum the same memory, as a share of the time of candide. The last block has a "
+        f"{data.SPARSE_SHAPE[1]:,}, about 71 stored cells per row, {data.SPARSE_CLASSES} classes. The last column is "
+        "the time one thread needs to sum the same memory, as a share of the time of candide. The last block has a "
         "fifth of the rows.",
         "",
-        "| case | candide ms | scikit-learn ms | ratio | floor | of memory speed |",
+        "| case | candide ms | scikit-learn ms | ratio | floor | share of memory speed |",
         "|---|---|---|---|---|---|",
     ]
 

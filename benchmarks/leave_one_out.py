@@ -126,7 +126,7 @@ def against_refits(scale: float, rounds: int, n_threads: int) -> Iterator[str]:
 
 
 def as_rows_grow(scale: float, rounds: int, n_threads: int) -> Iterator[str]:
-    yield "| GaussianNB, 40 columns, 10 classes | leave_one_out ms | µs a row |"
+    yield "| GaussianNB, 40 columns, 10 classes | leave_one_out ms | µs per row |"
     yield "|---|---|---|"
     for n_rows in (int(scale * n) for n in (10_000, 20_000, 40_000, 80_000, 160_000, 320_000)):
         X, y = data.measurements(n_rows / data.DENSE_SHAPE[0])

@@ -207,7 +207,16 @@ def _said(unlike: dict[str, float]) -> str:
 def floors(cluster: Cluster) -> list[str]:
     """A line for each floor of the tree."""
     assert cluster.counted is not None
-    columns = ["sums arrived", "twice", "MB arrived", "sums made", "MB each", "largest MB", "s each", "longest s"]
+    columns = [
+        "states received",
+        "duplicates",
+        "MB received",
+        "states produced",
+        "MB each",
+        "largest MB",
+        "s each",
+        "longest s",
+    ]
     lines = heading(f"fan-in {cluster.fan_in}", columns)
     arrived = 0
     for name, level in zip(_names(cluster), [cluster.counted, *cluster.levels], strict=True):
@@ -239,8 +248,8 @@ def main() -> None:
         f"{given.kilobytes:g} kB. Command: `python -m benchmarks.partitions --save`; the docstring describes the "
         "procedure.",
         "",
-        "Seconds on one core for one task: unpickle the sums, add them, pickle the "
-        "sum; for partitions, unpickle the model, count, pickle. The tasks of a level run in parallel, so "
+        "Seconds on one core for one task: unpickle the states, merge them, pickle the "
+        "result; for partitions, unpickle the model, count, pickle. The tasks of a level run in parallel, so "
         "a level takes as long as its longest task.",
     ]
     print("\n".join(lines))

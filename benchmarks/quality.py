@@ -149,7 +149,7 @@ def introduction(arguments: argparse.Namespace) -> list[str]:
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, Khiops "
         f"{khiops_version()}, NumPy {np.__version__}, Python {platform.python_version()}, OMP_NUM_THREADS={threads}. "
-        f"Two stratified halves, each predicting the other; at most {arguments.rows:,} rows per dataset, seed "
+        f"Two-fold stratified cross-validation; at most {arguments.rows:,} rows per dataset, seed "
         f"{arguments.seed}. Command: `python -m benchmarks.quality --data FOLDER --rows {arguments.rows} --seed "
         f"{arguments.seed} --save`.",
         "",

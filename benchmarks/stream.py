@@ -108,7 +108,7 @@ def main() -> None:
         "",
         f"{date.today()}, candide {candide.__version__}, {arguments.texts:,} texts per batch, two classes. Command: "
         "`python -m benchmarks.stream --save`.",
-        *heading("model", ["text MB", "peak MB", "in the end", "stored", "peak minus stored", "MB/s"]),
+        *heading("model", ["text MB", "peak MB", "at the end", "stored", "peak minus stored", "MB/s"]),
     ]
     lines += [row(kind, in_a_child(kind, arguments.megabytes, arguments.texts)) for kind in arguments.models]
     print("\n".join(lines))

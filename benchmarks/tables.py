@@ -61,7 +61,7 @@ def as_numbers(X: Any) -> Any:
 
 
 def against_others(arguments: argparse.Namespace) -> Iterator[str]:
-    yield "| | rows | fit s | µs a row | predict_proba s | rows predicted | µs a row |"
+    yield "| | rows | fit s | µs per row | predict_proba s | rows predicted | µs per row |"
     yield "|---|---|---|---|---|---|---|"
     n_rows, few = int(N_ROWS * arguments.scale), int(N_ROWS * arguments.scale / 8)
     X, y = data.mixed(n_rows)
@@ -82,7 +82,7 @@ def against_others(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def as_rows_grow(arguments: argparse.Namespace) -> Iterator[str]:
-    yield "| candide | fit s | µs a row |"
+    yield "| candide | fit s | µs per row |"
     yield "|---|---|---|"
     for n_rows in (int(N_ROWS * arguments.scale / share) for share in (8, 4, 2, 1)):
         X, y = data.mixed(n_rows)
@@ -91,7 +91,7 @@ def as_rows_grow(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def in_memory(arguments: argparse.Namespace) -> Iterator[str]:
-    yield "| candide | frame MB | extra MB at the peak | peak of frame and extra, in frames |"
+    yield "| candide | frame MB | additional MB at the peak | (frame + additional) / frame |"
     yield "|---|---|---|---|"
     X, y = data.mixed(int(N_ROWS * arguments.scale))
     frame = X.memory_usage(deep=True).sum()
@@ -125,7 +125,8 @@ def main() -> None:
         f"{arguments.rounds}. Command: `python -m benchmarks.tables --save`.",
         "",
         "40 columns: 20 of numbers (normal, log-normal, whole; 5 % missing), 10 of texts with 3 to 50 levels, "
-        "5 booleans, 5 counts; two classes. NaiveBayes() with default settings; the others get booleans as numbers.",
+        "5 booleans, 5 counts; two classes. NaiveBayes() with default settings; the other models read booleans as "
+        "numbers.",
     ]
     print("\n".join(lines))
     parts = (("Comparison", against_others), ("Growth with the number of rows", as_rows_grow), ("Memory", in_memory))

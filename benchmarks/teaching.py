@@ -119,8 +119,8 @@ def main() -> None:
         "# Figures for teaching",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}. "
-        "Texts are cut after the given number of words; two halves predict each other; pseudo-counts by marginal "
-        "likelihood; times are medians "
+        "Texts are truncated after the given number of words; two-fold cross-validation; pseudo-counts chosen by "
+        "marginal likelihood; times are medians "
         f"of {ROUNDS} fits. Command: `python -m benchmarks.teaching --data FOLDER --sets {arguments.sets or 'NAMES'} "
         f"--timed {arguments.timed or 'NAME'} --save`.",
     ]

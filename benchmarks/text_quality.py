@@ -110,9 +110,8 @@ def main(arguments: Any) -> None:
         "# Accuracy on text",
         "",
         f"{date.today()}, candide {candide.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}, "
-        f"Python {platform.python_version()}. Train and test parts as published, otherwise {arguments.folds} "
-        "stratified folds "
-        "that predict each other. Seconds of all fits, each the median of seven runs if it takes less than two "
+        f"Python {platform.python_version()}. Train and test parts as published, otherwise {arguments.folds}-fold "
+        "stratified cross-validation. Seconds of all fits, each the median of seven runs if it takes less than two "
         "seconds. Command: "
         "`python -m benchmarks.quality --data FOLDER --save`.",
         *lines_of(results, methods),

@@ -73,7 +73,7 @@ print(f"log p(x) of a typical flower: {usual:.1f}; of one with sepals of 58 cm: 
 title("Priors: a coin with seven heads in ten tosses")
 coin = Beta(2, 2).posterior(on=7, off=3)
 low, high = coin.interval(0.95)
-print(f"{coin}: mean {coin.mean():.3f}, 95 % credible interval {low:.3f} to {high:.3f}")
+print(f"{coin}: mean {coin.mean():.3f}, 95% credible interval {low:.3f} to {high:.3f}")
 tosses, label = [[1]] * 7 + [[0]] * 3, ["coin"] * 10
 model = BernoulliNB(parameter_prior=Beta(2, 2)).fit(tosses, label)
 print("the same prior in a model:", diagnostics.intervals(model), sep="\n")

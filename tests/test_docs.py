@@ -95,14 +95,16 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
-ROOMS = ["", *(f".{module.name}" for module in pkgutil.iter_modules(candide.__path__) if module.name[0] != "_")]
+PACKAGES = ["", *(f".{module.name}" for module in pkgutil.iter_modules(candide.__path__) if module.name[0] != "_")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", ROOMS)
-def test_docstrings_of_a_room(room: str) -> None:
-    first = importlib.import_module(f"candide{room}")
-    inside = pkgutil.walk_packages(first.__path__, f"{first.__name__}.") if room and hasattr(first, "__path__") else []
+@pytest.mark.parametrize("package", PACKAGES)
+def test_docstrings_of_a_package(package: str) -> None:
+    first = importlib.import_module(f"candide{package}")
+    inside = (
+        pkgutil.walk_packages(first.__path__, f"{first.__name__}.") if package and hasattr(first, "__path__") else []
+    )
     for name in [first.__name__, *(module.name for module in inside if "._" not in module.name)]:
         failed, _ = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
         assert not failed, name

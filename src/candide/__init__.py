@@ -1,6 +1,6 @@
 """candide: a complete naive Bayes toolkit.
 
-A naive Bayes model is a set of sums over rows. Training adds sums; predicting reads them.
+A naive Bayes model is a set of sums over rows: training adds to the sums, and prediction reads them.
 
 >>> from candide import GaussianNB
 >>> GaussianNB().fit([[1.0], [2.0], [8.0], [9.0]], ["low", "low", "high", "high"]).predict([[1.4]])

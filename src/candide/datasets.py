@@ -54,7 +54,7 @@ class Toy:
 
     @property
     def X(self) -> Array:
-        """Rows without labels, as an array of floats, or of objects if a column holds strings."""
+        """Rows without labels, as an array of floats, or of objects if a column contains strings."""
         columns = [self.table[name] for name in self.feature_names]
         numbers = all(column.dtype.kind == "f" for column in columns)
         return np.column_stack([column if numbers else column.astype(object) for column in columns])
@@ -148,7 +148,7 @@ def bird_table() -> Toy:
 def switches(copies: int = 1) -> Toy:
     """Return the positions of two switches on a staircase and the state of a lamp: exclusive or.
 
-    The lamp is lit while exactly one switch is up. A single switch contains no information about the lamp, but both
+    The lamp is on when exactly one switch is up. A single switch contains no information about the lamp, but both
     together determine it, so plain naive Bayes cannot learn this table. ``copies`` is the number of rows for each of
     the four cases.
 

@@ -115,8 +115,8 @@ def top_features(model: Any, n: int = 10) -> Table:
     Returns
     -------
     Table
-        Sorted by ``score``: the share of the class's rows that have the value, times how far it raises the
-        probability of the class from its share of all rows (0) towards 1 (1). ``bits``: how much more often rows of
+        Sorted by ``score``: the share of the class's rows that have the value, multiplied by how far it raises the
+        probability of the class from its share of all rows (0) toward 1 (1). ``bits``: how much more often rows of
         the class have the value than rows of all other classes.
 
     Examples
@@ -196,7 +196,7 @@ def typicality(model: Any, X: Any) -> Floats:
 def impute(model: Any, X: Any) -> Any:
     """Return ``X`` with its missing cells filled from p(cell | observed cells of the row).
 
-    Means for numbers and counts (rounded in columns that can hold integers only), the most probable value for
+    The values are means for numbers and counts (rounded in columns of integers), and the most probable value for
     categories and binary columns. Data frames are returned as data frames with the same columns and types; other
     input as an array (sparse if it was). A column without any value in training stays empty.
 

@@ -50,7 +50,7 @@ class CandideError(Exception):
     """Base class of all errors that candide raises itself."""
 
     def __str__(self) -> str:
-        # Names and labels come from data, and may hold what a terminal would obey.
+        # Names and labels come from data, and may contain terminal escape sequences.
         return printable(super().__str__(), lines=True)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-# Marks that change the direction of what follows, also beyond the text they are in.
+# Bidirectional control characters, which affect the following text, even outside of the string.
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-# Other ends of lines, the second set of controls, and halves of characters, which have no form in UTF-8.
+# Unicode line separators, C1 control characters, and surrogates, which cannot be encoded as UTF-8.
 _OTHERS = (0x2028, 0x2029, *range(0x80, 0xA0), *range(0xD800, 0xE000))
-# One character for one, so that positions in a text stay what they are.
+# One character for each, so that positions in a text do not change.
 _SHOWN = {
     **{code: 0x2400 + code for code in range(0x20)},
     0x7F: 0x2421,

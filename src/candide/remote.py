@@ -17,9 +17,9 @@ from .exceptions import MissingPackage
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://", re.ASCII)
 _FILE = re.compile(r"file://(?:localhost(?=/))?", re.IGNORECASE)
-# Addresses of databases.
+# URL schemes of databases.
 _DATABASES = ("postgres", "postgresql", "sqlite", "duckdb")
-# Servers from which files can be read only, and which cannot list a folder.
+# Read-only schemes, which cannot list folders.
 _WEB = ("http", "https")
 _WILDCARDS = ("*", "[")
 _SHOWN = 200
@@ -101,7 +101,7 @@ class RemotePath(os.PathLike[str]):
 
 
 if TYPE_CHECKING:
-    #: A path here or elsewhere.
+    #: A local path or an address.
     Place = Path | RemotePath
 else:  # typer does not accept unions
     Place = os.PathLike

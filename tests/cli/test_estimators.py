@@ -102,7 +102,7 @@ def test_a_text_column_and_the_estimators_for_tables(few: Path, tmp_path: Path) 
         (["--estimator", "GaussianNB"], "job"),
         (["--estimator", "GaussianNB", "--columns", "age", "--set", "alpha=1"], "GaussianNB has no parameter 'alpha'"),
         (["--estimator", "GaussianNB", "--columns", "age=poisson"], "GaussianNB has one family for all columns"),
-        (["--estimator", "GaussianNB", "--model", "bernoulli"], "but the estimator is GaussianNB; omit it"),
+        (["--estimator", "GaussianNB", "--model", "bernoulli"], "but the estimator is GaussianNB; omit --model"),
         (["--estimator", "GaussianNB", "--columns", "age", "--refine"], "GaussianNB has no parameter 'refine'"),
         (["--estimator", "MultinomialNB", "--columns", "job"], "job"),
         (["--estimator", "TextNB"], "TextNB needs a single text column"),

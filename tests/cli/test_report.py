@@ -19,7 +19,7 @@ def test_beside_the_model(model: Path) -> None:
     assert "train with --with-rows" in ran.err
     page = check(model.with_suffix(".html").read_text(encoding="utf-8"))
     assert page.all("h1")[0].text == "messages"
-    assert f"{100 * candide.load(model).loo_.accuracy:.1f} %" in page.text
+    assert f"{100 * candide.load(model).loo_.accuracy:.1f}%" in page.text
 
 
 def test_with_rows(model: Path, tmp_path: Path) -> None:

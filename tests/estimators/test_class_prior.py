@@ -156,7 +156,7 @@ def test_a_changed_model_learns_on(calibrate: str | None) -> None:
     np.testing.assert_array_equal(changed.class_prior_, OTHER)
 
 
-@pytest.mark.filterwarnings("ignore:.*this model keeps no training rows to refit it, so it is")
+@pytest.mark.filterwarnings("ignore:.*cannot be refitted, because this model keeps no training rows")
 @pytest.mark.parametrize("calibrate", [None, "temperature"])
 def test_a_changed_model_meets_no_new_class(calibrate: str | None) -> None:
     changed = made("PoissonNB", calibrate=calibrate).fit(X, y).with_class_prior(OTHER)

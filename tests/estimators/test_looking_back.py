@@ -87,7 +87,7 @@ def test_without_rows_the_calibration_grows_old() -> None:
     assert_same("PoissonNB", model, kept)
     assert model.loo_.as_dict() == kept.loo_.as_dict()
     early = model.model_.classifier.fitted.calibration
-    with pytest.warns(UserWarning, match=r"100% of the rows .* calibrate='platt' .* no training rows .*subsample="):
+    with pytest.warns(UserWarning, match=r"100% of the rows .* calibrate='platt' .* no training rows; .*subsample="):
         model.partial_fit(X[120:], y[120:])
     model.partial_fit(X[:1], y[:1]).forget(X[:1], y[:1])  # told once
     assert model.model_.classifier.state.sample is None

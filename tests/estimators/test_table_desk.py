@@ -227,7 +227,7 @@ def test_without_training_rows() -> None:
         copy.deepcopy(bare()).refit()
 
 
-@pytest.mark.filterwarnings("ignore:.*this model keeps no training rows to refit it, so it is")
+@pytest.mark.filterwarnings("ignore:.*cannot be refitted, because this model keeps no training rows")
 def test_learning_without_training_rows() -> None:
     """The columns follow, the weights stay, and their age is told."""
     model = copy.deepcopy(bare()).partial_fit(*made(50, seed=7))

@@ -17,7 +17,7 @@ CASES = ["gaussian platt", "multinomial evidence", "categorical", "complement", 
          "table order 1", "text multinomial"]  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:.*keeps no training rows to refit it, so it is")
+@pytest.mark.filterwarnings("ignore:.*cannot be refitted, because this model keeps no training rows")
 @pytest.mark.parametrize("name", CASES)
 def test_there_and_back(name: str) -> None:
     case = EXAMPLES[name]()

@@ -129,7 +129,7 @@ def test_a_declared_level_that_nobody_has_among_texts(laplace: float) -> None:
 
 
 def test_zeros_are_the_limit_of_a_falling_threshold() -> None:
-    """No child was a member of the crew. With threshold 0.001 the crew keeps 1.2 % of the boys who died."""
+    """No child was a member of the crew. With threshold 0.001 the crew keeps 1.2% of the boys who died."""
     probability = categorical("titanic_class", 0).predict_proba(rows("titanic_class").cells)
     np.testing.assert_allclose(probability, fitted("titanic_class_limit").posterior, rtol=1e-9, atol=1e-150)
     children = rows("titanic_class").cells["Age"] == "Child"

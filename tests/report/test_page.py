@@ -30,7 +30,7 @@ SECTIONS = ["warnings", "model", "quality", "calibration", "columns", "rows", "o
 
 
 def percent(share: float, digits: int = 2) -> str:
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}%"
 
 
 def sections(page: object) -> list[str]:

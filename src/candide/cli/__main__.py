@@ -2,6 +2,6 @@
 
 from .entry import main
 
-# Processes that are started on the way import this file too.
+# Child processes that are started by multiprocessing import this file too.
 if __name__ == "__main__":
     main()

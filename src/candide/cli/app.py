@@ -12,7 +12,7 @@ import typer
 from .entry import main as main
 
 _TRAINING, _USING, _FILES = "Training", "Using a model", "Model files"
-# By name: the module, the name of its examples, and the panel of the help.
+# For each command: its module, the variable with its examples, and its panel in the help.
 _COMMANDS = {
     "train": ("train", "EXAMPLES", _TRAINING),
     "update": ("change", "UPDATE_EXAMPLES", _TRAINING),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 UPDATE_EXAMPLES = """
 candide update messages.candide today.csv
-# Reduce the weight of earlier rows to 99 %
+# Reduce the weight of earlier rows to 99%
 candide update messages.candide today.csv --decay 0.99
 candide update messages.candide today.csv -o newer.candide
 """
@@ -55,7 +55,7 @@ def update(
     """Update a model with more rows, which may have new categories and words.
 
     The counts equal those of training on all rows at once. Stacking weights and calibration are fitted again once a
-    tenth of the rows is new, if the file holds training rows (train --with-rows); otherwise they are kept, and no
+    tenth of the rows is new, if the file contains training rows (train --with-rows); otherwise they are kept, and no
     classes can be added to a stacked model.
     """
     target, session = _target(model, output, sources), shared.session
@@ -80,7 +80,7 @@ def forget(
 ) -> None:
     """Remove training rows from a model, as if it had never been trained on them.
 
-    Either all rows of the source are removed or none. If the file holds training rows (train --with-rows), stacking
+    Either all rows of the source are removed or none. If the file contains training rows (train --with-rows), stacking
     weights and calibration are fitted again before the model is written, so that nothing in the file depends on the
     removed rows.
     """
@@ -113,7 +113,7 @@ def _change(
         model = model.discount(decay)
     doing, change = ("training", learn_rows) if verb == "learn" else ("forgetting", forget_rows)
     with monitored(source, doing, session) as monitor:
-        # --absent is about this source alone.
+        # --absent applies only to this source.
         model = replace(change(model, source, monitor=monitor), spec=spec)
     if verb == "forget" and model.can_refit and model.staleness:
         with session.status("fitting weights on held-out rows"):

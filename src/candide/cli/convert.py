@@ -116,7 +116,7 @@ def convert(
     if output.suffix not in (".candide", ".json", ".mjs"):
         raise ParameterError(f"the output is {output}; expected a name that ends in .candide, .json or .mjs")
     if approximate and output.suffix != ".mjs":
-        raise ParameterError(f"--approximate applies to .mjs files, but the output is {output}; omit it")
+        raise ParameterError(f"--approximate applies to .mjs files, but the output is {output}; omit --approximate")
     session = shared.session
     if output.suffix == ".mjs":
         from ..export.javascript import to_js

@@ -19,8 +19,8 @@ def main() -> None:
         with at_once():
             _run(sys.argv[1:])
     finally:
-        # Skip the garbage collection at exit, which takes another tenth; what it would have freed is no leak. DuckDB
-        # would report it as one.
+        # Skip the garbage collection at exit, which takes another tenth; the objects it would free are not leaks,
+        # but DuckDB would report them as leaks.
         if "duckdb" not in sys.modules:
             gc.freeze()
         core = sys.modules.get("candide.kernels._core")

@@ -76,7 +76,7 @@ def _about_files(error: OSError) -> str:
     what = _ABOUT_FILES.get(error.errno, f"{error.strerror.lower()}; existing files are unchanged")
     if error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {what}"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):  # all files that are written name themselves
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):  # errors of written files include their names
         return f"standard output: {error.strerror.lower()}; the output is incomplete; write to a file instead"
     return what
 

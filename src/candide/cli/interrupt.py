@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-# Seconds within which several signals are taken for one.
+# Signals within this many seconds count as one.
 _TOGETHER = 1.0
 
 
@@ -27,9 +27,9 @@ class Terminated(BaseException):
 def at_once() -> Iterator[None]:
     """Make signals end the process with a message within this block, except in :func:`terminable` blocks.
 
-    For the time in which modules are imported: some turn what is raised there into errors of their own.
+    Used while modules are imported, because some convert exceptions raised there into other errors.
     """
-    # Signals that are ignored stay so: shells have it that way for what runs in the background.
+    # Signals that are already ignored stay ignored: shells set this for background processes.
     heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
     before = {one: signal.signal(one, _end) for one in heard}
     try:
@@ -58,7 +58,7 @@ def terminable() -> Iterator[None]:
     last = float("-inf")
 
     def came(number: int, frame: FrameType | None) -> None:
-        # A second signal at once must not cut short what clears away: `timeout`, for one, sends two.
+        # A second signal right after the first must not interrupt the cleanup: `timeout`, for example, sends two.
         nonlocal last
         if time.monotonic() - last >= _TOGETHER:
             last = time.monotonic()
@@ -109,8 +109,8 @@ class Interrupts:
     def _came(self, number: int, frame: FrameType | None) -> None:
         stop: BaseException = KeyboardInterrupt() if number == signal.SIGINT else Terminated()
         again = self._waiting is not None
-        # Also one that raises here: libraries swallow some (pyarrow, where it looks for pandas), and then the next step
-        # ends with it.
+        # Also if the signal raises here: libraries swallow some exceptions (pyarrow when it imports pandas), and
+        # then the next step raises it.
         self._waiting = stop
         if not self._within or again:
             self.cut = self._within

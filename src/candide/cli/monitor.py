@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..specs import Spec
     from .records import UnseenNotes
 
-# Bytes of what goes back to the system at once; with less, asking for it again takes a quarter of the time.
+# Blocks of at least this many bytes are returned to the system; with fewer, allocation takes a quarter of the time.
 _LARGE = 1 << 22
 
 
@@ -55,7 +55,7 @@ class CommandMonitor(Monitor):
     def advance(self, training: Training) -> None:
         self._training = training
         self.passed.update(training.n_rows, training.n_unlabeled)
-        # Otherwise the C library keeps freed memory, pieces of which lie between what is still in use.
+        # Otherwise the C library keeps freed memory that is fragmented between blocks in use.
         trim_heap()
         if self._checkpoint is not None and self._checkpoint.is_due():
             self._checkpoint.save(training)
@@ -138,12 +138,12 @@ class FollowedSource(Source):
 
 
 class CheckpointFile:
-    """A model file with all training rows that the model holds, and how many rows of the source are in it."""
+    """A model file with all training rows that the model keeps, and the number of source rows it covers."""
 
     def __init__(self, model: Path, source: ArrowSource, spec: Spec, every: float, requested: dict[str, Any]) -> None:
         self.path = model.with_name(f"{model.name}.checkpoint")
         self.every = every
-        # A checkpoint is of this source and these settings, or of no use.
+        # A checkpoint can be used only with the same source and settings.
         self.made_of: dict[str, Any] = {
             "source": source.fingerprint,
             "files": [_fingerprint(path) for path in requested.pop("sources") or []],
@@ -151,7 +151,7 @@ class CheckpointFile:
             "roles": list(source.roles),
             "settings": _settings(spec),
         }
-        # Rows in the one that was saved last.
+        # Number of rows in the last checkpoint.
         self.n_rows: int | None = None
         self._last = time.monotonic()
 
@@ -192,7 +192,7 @@ class CheckpointFile:
 
 
 def _settings(spec: Spec) -> str:
-    # How many threads count makes no difference to what is counted.
+    # The number of threads does not affect the result.
     return repr(replace(spec, n_threads=None))
 
 

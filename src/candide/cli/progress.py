@@ -102,7 +102,7 @@ def watched(source: Source, what: str, session: Session) -> Pass:
 
 
 def rows_and_size(rows: int, megabytes: float, seconds: float) -> str:
-    """Return how much was read, and how fast if it was enough to tell.
+    """Return how much was read, and the speed if enough was read to measure it.
 
     >>> rows_and_size(1, 0.0475, 0.2), rows_and_size(2_000_000, 300.0, 12.0)
     ('1 row, 0.05 MB', '2,000,000 rows, 300 MB, 25 MB/s')

@@ -98,7 +98,7 @@ def _refuse_file_options(engine: str, options: dict[str, Any]) -> None:
     for name, default in (("sql", None), ("encoding", None), ("on_bad_row", "error"), ("extensions", False)):
         if options[name] != default:
             raise ParameterError(
-                f"--{name.replace('_', '-')} does not apply to {engine}: sources; omit it, or omit {engine}:"
+                f"--{name.replace('_', '-')} does not apply to {engine}: sources; omit the option, or omit {engine}:"
             )
 
 
@@ -178,7 +178,7 @@ def with_absent(model: Model, absent: str | None) -> Model:
     if absent not in ("error", "missing"):
         raise ParameterError(f"--absent is {absent!r}; expected error or missing")
     if not hasattr(model.spec, "absent"):
-        raise ParameterError(f"--absent applies only to tables, but the model is a {model.spec.name}; omit it")
+        raise ParameterError(f"--absent applies only to tables, but the model is a {model.spec.name}; omit --absent")
     return replace(model, spec=model.spec.with_parameters(absent=absent))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..kernels.layouts import Floats
     from ..model.model import Model
 
-# Categories that are noted; after so many, that there are more.
+# Maximum number of unseen categories that are reported one by one.
 _NOTED = 20
 
 
@@ -25,7 +25,7 @@ class Records:
 
     def __init__(self, model: Model, session: Session) -> None:
         self._omits = hasattr(model.spec, "absent")
-        # An object names its cells.
+        # A JSON object contains the column names.
         self.model = replace(model, spec=model.spec.with_parameters(absent="missing")) if self._omits else model
         known = model.schema.feature_names
         self._names: list[str] | None = None if known is None else list(known)
@@ -76,7 +76,7 @@ class Records:
         if self._names is None and isinstance(cells := self._read_cells(line), list):
             return [cells]
         row = self._read(line)
-        # To models that cannot omit columns, a missing cell and one that is not given are the same.
+        # For models that cannot omit columns, an absent cell is the same as a missing one.
         names = list(row) if self._names is None else [name for name in self._names if name in row or not self._omits]
         if not names:
             raise InputError(
@@ -132,7 +132,7 @@ class Records:
 
 
 def _parsed(line: str) -> Any:
-    """Return what a line of JSON holds, None if it is none."""
+    """Return the value of a line of JSON, or None if it is not valid JSON."""
     try:
         return json.loads(line)
     except ValueError:

@@ -46,7 +46,7 @@ class Session:
                 _show(self.stderr, line)
 
     def note(self, text: str) -> None:
-        """Print something worth knowing that is no error."""
+        """Print a note that is not an error."""
         if not self.quiet:
             from rich.text import Text
 

@@ -60,7 +60,7 @@ def train(
         bool,
         typer.Option(
             "--refine",
-            help="Also fit a regression: for texts on words; for tables on random grids, which capture "
+            help="Also fit a regression: for texts, on words; for tables, on random grids, which capture "
             "interactions of many columns.",
         ),
     ] = False,
@@ -162,11 +162,11 @@ def _checkpoint(
     if not source.can_resume:
         raise ParameterError(
             "--checkpoint and --resume do not apply to dask: and spark: sources, because the cluster retries lost "
-            "work; omit them"
+            "work; omit these options"
         )
     if isinstance(path, RemotePath):
         raise ParameterError(
-            f"checkpoints are written next to the model, but {path} is not a local file; name one with -o"
+            f"checkpoints are written next to the model, but {path} is not a local file; name a local file with -o"
         )
     assert isinstance(source, ArrowSource)
     return CheckpointFile(path, source, spec, every, {"sources": sources, **asdict(reading)})
@@ -209,14 +209,16 @@ def make_spec(
     if "family" in settings:
         found = f"the estimator is {name}" if estimator else f"the source is a table ({', '.join(roles.columns)})"
         raise ParameterError(
-            f"--model applies only to texts, but {found}; omit it, or name the text column with --text"
+            f"--model applies only to texts, but {found}; omit --model, or name the text column with --text"
         )
     here = (*roles.columns, roles.label)
     declared = {name: kind for name, kind in (types or {}).items() if name in here}
     if name == "NaiveBayes":
         return TableSpec(columns=families or "auto", schema=declared or None).with_parameters(**settings)
     if declared and not source.is_read_here:
-        raise ParameterError(f"--type does not apply to {name} on dask: and spark: sources; omit it, or use NaiveBayes")
+        raise ParameterError(
+            f"--type does not apply to {name} on dask: and spark: sources; omit --type, or use NaiveBayes"
+        )
     # The evaluation that train prints.
     return spec_class(name)().with_parameters(**{"compute_loo": True} | settings)
 

@@ -55,7 +55,7 @@ def as_lines(model: Model, passed: Pass, path: Place, with_rows: bool) -> list[A
 
 
 def rows_text(with_rows: bool) -> str:
-    """Return whether a file that was written holds training rows, in words."""
+    """Return a sentence on whether the file that was written contains training rows."""
     return f"{'with' if with_rows else 'without'} training rows"
 
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Writer(ABC):
     """Takes one table after the other, all of the same columns."""
 
-    # Whether texts that a spreadsheet runs as formulas are written as they are; of formats that spreadsheets open.
+    # Whether texts that a spreadsheet would run as formulas are written unchanged (CSV and TSV).
     keep_formulas = False
-    n_formulas = 0  # cells that were written in another way because of that
+    n_formulas = 0  # number of cells that were escaped
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -154,12 +154,12 @@ _WRITERS: dict[str, type[Writer]] = {
 }
 
 
-# What systems call the standard output of a process.
+# Names of the standard output of a process.
 _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def is_stdout(path: Place | None) -> bool:
-    """Whether what is to be written goes to standard output."""
+    """Whether the output is standard output."""
     return path is None or str(path) in _STDOUT
 
 
@@ -219,7 +219,7 @@ def open_writer(path: Place | None, on_stdout: str, keep_formulas: bool = False)
             yield writer
             writer.close()
         except BaseException:
-            # Some writers end what they began when they are deleted, when the file is closed already.
+            # Some writers complete their output when they are deleted, after the file is closed.
             discard(file)
             with suppress(Exception):
                 writer.close()

@@ -67,7 +67,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def as_frame(X: Any) -> Any | None:
-    """Return a narwhals frame over a table of pandas, polars, pyarrow and others; None if ``X`` is no table."""
+    """Return a narwhals frame over a table of pandas, polars, pyarrow and others; None if ``X`` is not a table."""
     if isinstance(X, (np.ndarray, list, tuple)):
         return None
     import narwhals.stable.v2 as nw
@@ -118,7 +118,7 @@ def new_frame(columns: dict[Any, Array], backend: Any) -> Any:
 
 
 def frame_like(X: Any, columns: list[Array]) -> Any | None:
-    """Return a data frame of the same library and with the same names as ``X``; None if ``X`` is no data frame."""
+    """Return a data frame of the same library and with the same names as ``X``; None if ``X`` is not a data frame."""
     frame = as_frame(X)
     if frame is None:
         return None
@@ -146,7 +146,7 @@ def as_array(values: Any, name: str) -> Array:
     try:
         array = np.asarray(_one_chunk(values))
     except ValueError as error:
-        raise InputError(f"{name} is not an array ({error}); make all its rows the same length") from None
+        raise InputError(f"{name} is not an array ({error}); pass rows of the same length") from None
     if array.dtype.kind not in "US" or isinstance(values, np.ndarray):
         return array
     if hasattr(values, "to_list"):  # a series of polars
@@ -271,7 +271,7 @@ def overflow_error(name: Any, row: int) -> InputError:
 
 
 def describe_text_cells(name: Any, n_texts: int, first: Any, row: int) -> str:
-    """Return the first half of a message about a column of numbers that holds texts."""
+    """Return the first half of a message about strings in a column of numbers."""
     return f"column {name!r} contains {n_texts} text value{'s' if n_texts > 1 else ''} (first: {first!r} at row {row})"
 
 

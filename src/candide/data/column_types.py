@@ -38,7 +38,7 @@ _KINDS: dict[str, Kind] = {"number": "number", "boolean": "number", "category": 
 _NOUNS = {"number": "numbers", "boolean": "booleans", "date": "dates", "category": "categories", "str": "strings"}
 
 
-#: How the type of a column of categories was decided that are texts, whatever their data type.
+#: How the type was decided for columns whose categories are texts regardless of their data type.
 DECLARED, MIXED = "declared", "values are strings and numbers"
 
 

@@ -33,7 +33,7 @@ def column_names(X: Any) -> tuple[Any, ...] | None:
 
 
 def frame_library(X: Any) -> Any:
-    """Return the library of a data frame, for ``new_frame``; None if ``X`` is no data frame."""
+    """Return the library of a data frame, for ``new_frame``; None if ``X`` is not a data frame."""
     frame = None if isinstance(X, Mapping) or is_sparse(X) else as_frame(X)
     return None if frame is None else frame.implementation
 
@@ -80,7 +80,7 @@ def _column_list(X: Any) -> list[Any]:
 
 
 def count_rows(X: Any) -> int | None:
-    """Return the number of rows of any input of ``fit``; None if only reading it would tell."""
+    """Return the number of rows of any input of ``fit``; None if it is not known before reading."""
     if isinstance(X, Mapping) and not is_sparse(X):
         return next((len(values) for values in X.values()), 0)
     shape = getattr(X, "shape", None)
@@ -246,7 +246,7 @@ _FIRST_ROWS = 64
 def neutral_cells(X: Any) -> dict[Any, Any]:
     """Return a neutral cell (0, False, 1970-01-01) for each column of booleans, integers or times.
 
-    The keys are names or positions. The cells tell the type of a column and reveal none of its data.
+    The keys are names or positions. The cells have the type of a column but do not reveal its data.
 
     >>> neutral_cells({"age": [31, 58], "job": ["cook", "smith"], "member": [None, True]})
     {'age': 0, 'member': False}

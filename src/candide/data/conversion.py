@@ -105,7 +105,7 @@ def to_datetime(value: Any) -> datetime | None:
 
 
 def to_text(value: Any) -> str | None:
-    """Return the text of a number, a boolean or a date, the same for all data types that can hold it.
+    """Return the text of a number, a boolean or a date, the same for all data types that can represent it.
 
     >>> [to_text(value) for value in ("007", 17, 17.0, 0.5, True, date(2024, 2, 29))]
     ['007', '17', '17', '0.5', 'true', '2024-02-29']

@@ -171,7 +171,7 @@ def warn_if_continuous(classes: Array) -> None:
 
 
 def warn_if_distinct(classes: Array, n_rows: float) -> None:
-    """Warn if most rows have a string of their own as label: a column of identifiers was passed as the label.
+    """Warn if most rows have a different string as label, which suggests a column of identifiers.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:

@@ -133,7 +133,7 @@ def _check_names(table: Columns) -> Columns:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"two columns have the name {twice!r} (a date column 'x' also makes 'x.month', 'x.weekday' and 'x.hour'); "
+            f"two columns have the name {twice!r} (a date column 'x' also adds 'x.month', 'x.weekday' and 'x.hour'); "
             "give each a unique name"
         )
     return table

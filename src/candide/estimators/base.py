@@ -66,7 +66,7 @@ class BaseNB(ModelEstimator):
             Rows that the model was trained on, all or some, with their weights.
         class_prior : {"removed", "fixed"}
             Whether the row is left out of the class prior too. Use "fixed" to compare models: with "removed", an
-            uninformative model misclassifies every row of balanced classes. Class biases of the stacking stay fixed.
+            uninformative model misclassifies every row of balanced classes. The class biases of stacking stay fixed.
         groups : array of shape (n_rows,), optional
             Rows of one group are left out together, as in ``cross_val_log_proba``.
 
@@ -281,7 +281,7 @@ class BaseNB(ModelEstimator):
         save_model(self._for_file(), path, rows=sample)
 
     def to_json(self, sample: bool = False) -> str:
-        """Return the model as a JSON document, exact to the last digit, which ``candide.from_json`` reads.
+        """Return the model as a JSON document, without rounding, which ``candide.from_json`` reads.
 
         ``candide dump`` writes the same document: the contents of a model file, one item per line.
 

@@ -15,14 +15,14 @@ from .from_counts import given_model, presences, read_table, ready_model
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BernoulliNB(BaseNB):
-    """Bernoulli naive Bayes, for binary features; absence of a feature counts too.
+    """Bernoulli naive Bayes, for binary features; the absence of a feature is informative too.
 
     A drop-in replacement for ``sklearn.naive_bayes.BernoulliNB``. Missing values (NaN) are ignored cell by cell.
 
     Parameters
     ----------
     binarize : float or None, default 0.0
-        Values above this threshold are 1, others 0. None: the values are between 0 and 1 already.
+        Values above this threshold are read as 1, all others as 0. With None, values must already be between 0 and 1.
     alpha, force_alpha, fit_prior, class_prior, class_weight, estimate,
     calibrate, compute_loo, subsample, unlabeled, n_threads
         As in ``MultinomialNB``; ``alpha`` is added to both outcomes, and chosen separately for each column. The

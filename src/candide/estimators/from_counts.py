@@ -60,7 +60,7 @@ def ready_model(
             "these parameters, or call fit with rows"
         )
     bound.prior.check_weights(index)
-    # A class without rows was named by the user, so it is kept.
+    # Classes without rows are kept, because the user named them.
     state = State(index, statistics.rows[order] <= 0, statistics.take(order))
     estimator.model_ = Model(spec, schema, completed(spec, Classifier(bound, state)))
     return estimator
@@ -249,8 +249,8 @@ def moments(mean: Any, variance: Any, class_count: Any = None, ddof: float = 0.0
     odd = np.flatnonzero((divisor <= 0) & (rows > 0) & spread.any(axis=1))
     if len(odd):
         raise InputError(
-            f"row {odd[0]} of variance is positive, but its class_count is {rows[odd[0]]:g} with ddof={ddof:g}; a "
-            "variance needs more rows than ddof; correct one of them"
+            f"row {odd[0]} of variance has a positive value, but class_count is {rows[odd[0]]:g} and ddof is {ddof:g}; "
+            "a variance needs more rows than ddof; correct variance or class_count"
         )
     weight = np.repeat(rows[:, None], center.shape[1], axis=1)
     return Moments(rows, weight, center, spread * np.maximum(divisor, 0.0)[:, None])

@@ -36,7 +36,7 @@ Estimator = TypeVar("Estimator", bound=BaseNB)
 def load(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -> Any:
     """Load an estimator from a model file.
 
-    Nothing in a file is executed. Everything is checked: a file that is truncated, damaged or malicious raises a
+    No code in a file is executed, and its content is validated: a file that is truncated, damaged or malicious raises a
     ``ModelFileError``.
 
     Parameters
@@ -75,7 +75,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -> Any:
 
 
 def from_json(text: str) -> Any:
-    """Return the estimator in a JSON document that ``to_json`` or ``candide dump`` wrote.
+    """Return the estimator in a JSON document written by ``to_json`` or ``candide dump``.
 
     The document is checked as in ``load``.
 
@@ -226,7 +226,7 @@ def select(
     named = _named(models)
     by_folds = choice(method, "method", ("leave_one_out", "folds")) == "folds"
     if not by_folds and (groups is not None or n_folds is not None):
-        raise ParameterError("groups and n_folds require method='folds'; pass it, or omit them")
+        raise ParameterError("groups and n_folds require method='folds'; pass method='folds', or omit both")
     fitted: dict[str, BaseNB] = {}
     judged: dict[str, Judged] = {}
     for name, model in named.items():

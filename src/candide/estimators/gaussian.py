@@ -29,7 +29,7 @@ class GaussianNB(BaseNB):
         Share of the largest column variance that is added to every variance. By default 1e-9, and 0 with
         ``estimate="mle"``; 0 is exact maximum likelihood.
     ddof : float, default 0
-        The variance divides by the number of rows minus ``ddof``; 1 makes it unbiased.
+        The divisor of the variance is the number of rows minus ``ddof``; 1 makes the variance unbiased.
     variance : {"class", "shared"}, default "class"
         One variance per class, or one for all classes, which makes the log-odds linear.
     class_weight : dict, "balanced" or None
@@ -52,8 +52,8 @@ class GaussianNB(BaseNB):
         none. 0: none; rows are used in ``fit`` and dropped, ``refit`` raises an error, and a warning is given when a
         refit is due.
     unlabeled : {"drop", "error"}, default "drop"
-        What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
-        error. At least one row must have a label.
+        What to do with rows whose label is None, NaN or null: drop them with a warning that states their number, or
+        raise an error. At least one row must have a label.
     n_threads : int, optional
         Number of threads; by default ``CANDIDE_NUM_THREADS``, else all cores. Results do not depend on it.
 

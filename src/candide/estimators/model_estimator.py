@@ -26,7 +26,7 @@ from ..sources.open_source import is_elsewhere, open_source
 from ..specs import Spec
 from ..specs.schema import Schema
 
-# Parameters that apply at once; all others apply when rows are learned next.
+# Parameters that take effect immediately; all others take effect at the next training call.
 _APPLIED_AT_ONCE = ("n_threads", "unlabeled", "compute_loo", "absent")
 
 
@@ -40,7 +40,7 @@ def _explaining_memory_errors(method: Callable[..., Any]) -> Callable[..., Any]:
         except MemoryError as error:
             raise InputError(
                 f"{type(self).__name__}.{method.__name__} ran out of memory ({error}); memory use grows with the "
-                "numbers of classes and columns; pass fewer columns, or rows in chunks"
+                "number of classes and columns; pass fewer columns, or rows in chunks"
             ) from error
 
     return wrapped
@@ -59,7 +59,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     _checks_names: ClassVar[bool] = True
     _positive_only: ClassVar[bool] = False
     _poor_score: ClassVar[bool] = False
-    # Tags of the input, where they differ from those of most.
+    # Input tags that differ from the defaults.
     _input_tags: ClassVar[dict[str, bool]] = {}
 
     # Learning.
@@ -71,18 +71,18 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_rows, n_columns), or an iterator of chunks
-            NaN, None and nulls are missing values: ignored cell by cell. Without ``y``, an iterator (such as a
-            generator) that yields ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``; the model
-            is that of all rows, although only a few are in memory at a time. A source of ``candide.read`` works the
-            same way, and so do tables that are not in memory: a polars LazyFrame, a pyarrow Dataset or
+            NaN, None and nulls are missing values, which are ignored cell by cell. Without ``y``, an iterator (such as
+            a generator) that yields ``(X, y)``, ``(X, y, sample_weight)`` or ``(X, y, sample_weight, groups)``; the
+            model is that of all rows, although only a few are in memory at a time. A source of ``candide.read`` works
+            the same way, and so do tables that are not in memory: a polars LazyFrame, a pyarrow Dataset or
             RecordBatchReader, a DuckDB relation, or any object with ``__arrow_c_stream__``.
         y : array of shape (n_rows,)
-            Class labels: numbers, strings or booleans; of a table that is not in memory, the name of its column.
+            Class labels: numbers, strings or booleans; for a table that is not in memory, the name of the label column.
         sample_weight : array of shape (n_rows,), optional
-            A row of weight k counts as k copies of it. Of a table that is not in memory, the name of a column.
+            A row of weight k counts as k copies of it. For a table that is not in memory, the name of a column.
         groups : array of shape (n_rows,), optional
             Rows of one group (a customer, a thread, a patient) are left out together wherever rows are left out: in
-            ``loo_``, in choices, stacking weights and calibration. None and NaN: the row is in no group.
+            ``loo_``, automatic choices, stacking weights and calibration. A row with None or NaN is in no group.
         """
         self._check_names(X, reset=True)
         self.model_ = train(self._spec(), open_source(X, _labels(y), sample_weight, groups, chunks=True))
@@ -92,8 +92,8 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Update the model with more rows. Any sequence of calls followed by ``refit`` equals one ``fit`` on all rows.
 
-        Counts change at once. Stacking weights, calibration and other choices are refitted once a tenth of the weight
-        has changed (``staleness_``).
+        Counts change immediately. Stacking weights, calibration and other estimates are refitted once a tenth of
+        the weight has changed (``staleness_``).
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def merge(self, other: Self) -> Self:
-        """Add the training rows of another model, as if this one had been trained on them too. Changes this model.
+        """Add the training rows of another model to this one, as if it had been trained on them too.
 
         Classes and categories are aligned by label. ``candide.merge`` returns a new model instead.
 
@@ -139,10 +139,10 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def forget(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Remove rows, as if the model had never been trained on them. Changes this model.
+        """Remove rows from this model, as if it had never been trained on them.
 
-        Rows are removed at once from the counts and from the kept training rows, and with the next ``refit`` from
-        stacking weights, calibration and other choices.
+        Rows are removed immediately from the counts and the kept training rows, and by the next ``refit`` from
+        stacking weights, calibration and other estimates.
 
         Exact for counts, and up to rounding for means and variances. If a count would become negative, nothing is
         removed and a ``ForgetError`` is raised. Rows that were not in the training data are usually
@@ -183,7 +183,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         return predict(self._fitted(X), "predict", open_source(X))
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the classes, in the order of ``classes_``, ``(n_rows, n_classes)``."""
+        """Return the class probabilities, an array of shape ``(n_rows, n_classes)`` in the order of ``classes_``."""
         return predict(self._fitted(X), "predict_proba", open_source(X))
 
     def predict_log_proba(self, X: Any) -> Any:
@@ -216,9 +216,9 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             ``costs[i, j]`` is the cost of deciding for class ``j`` if class ``i`` is true, in the order of
             ``classes_``; or ``{(true, decision): cost}``, where other errors cost 1. By default every error costs 1.
         abstain : float, optional
-            Without ``costs``: the minimum probability of a decision. With ``costs``: the cost of no decision.
+            Without ``costs``: the minimum probability of a decision. With ``costs``: the cost of abstaining.
         unsure : label, default "unsure"
-            Returned for rows without a decision.
+            Returned for rows on which the model abstains.
 
         Examples
         --------

@@ -52,8 +52,8 @@ class MultinomialNB(BaseNB):
         rows), else none. 0: none; rows are used in ``fit`` and dropped, ``refit`` raises an error, and a warning is
         given when a refit is due.
     unlabeled : {"drop", "error"}, default "drop"
-        What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
-        error. At least one row must have a label.
+        What to do with rows whose label is None, NaN or null: drop them with a warning that states their number, or
+        raise an error. At least one row must have a label.
     n_threads : int, optional
         Number of threads; by default ``CANDIDE_NUM_THREADS``, else all cores. Results do not depend on it.
 
@@ -168,7 +168,9 @@ class MultinomialNB(BaseNB):
         """Draw ``n`` rows of counts, ``(X, y)``, with ``length`` tokens each: one number, or one per row."""
         lengths = np.asarray(length)
         if lengths.dtype.kind not in "iu" or (lengths < 0).any() or lengths.shape not in ((), (n,)):
-            raise ParameterError(f"length is {length!r}; expected a number of tokens, or {n} such numbers")
+            raise ParameterError(
+                f"length is {length!r}; expected a number of tokens, or one such number for each of the {n} rows"
+            )
         return self._fitted().sample(n, random_state, length=length)
 
     @property

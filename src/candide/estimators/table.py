@@ -52,11 +52,11 @@ class NaiveBayes(BaseNB):
     refine : {"auto", True, False}, default "auto"
         Whether to add random grids, a view of the interactions of many columns. They need at least 4,000 rows and take
         most of the time of ``fit``. "auto" adds them if they lower the log-loss of left-out rows by more than a
-        standard error and by about 1 %, True in any case, False never. Models with random grids are exported to SQL
-        and ONNX only with ``approximate=True``.
+        standard error and by about 1%, True always does, and False never does. Models with random grids are exported to
+        SQL and ONNX only with ``approximate=True``.
     missing : {"auto", "ignore", "category", "error"}, default "auto"
-        Ignore missing cells, treat them as a category, or raise an error. "auto" chooses for each column what predicts
-        better.
+        Ignore missing cells, treat them as a category, or raise an error. "auto" chooses the better option for each
+        column.
     unseen : {"ignore", "smooth"}, default "ignore"
         Ignore categories that did not occur in training, or give them the probability that smoothing reserves.
     absent : {"error", "missing"}, default "error"
@@ -73,8 +73,8 @@ class NaiveBayes(BaseNB):
         used in ``fit`` and dropped, ``refit`` raises an error, and a warning is given when a refit is due. Half
         of the maximum is divided equally among the classes.
     unlabeled : {"drop", "error"}, default "drop"
-        What to do with rows whose label is None, NaN or null: drop them with a warning that counts them, or raise an
-        error. At least one row must have a label.
+        What to do with rows whose label is None, NaN or null: drop them with a warning that states their number, or
+        raise an error. At least one row must have a label.
     n_threads : int, optional
         Number of threads; by default ``CANDIDE_NUM_THREADS``, else all cores. Results do not depend on it.
 
@@ -136,8 +136,8 @@ class NaiveBayes(BaseNB):
         sample_weight : array of shape (n_rows,), optional
             A row of weight k counts as k copies of it, which are left out together.
         groups : array of shape (n_rows,), optional
-            Rows of one group (a customer, a thread, a patient) are left out together in ``loo_``, in the choice of
-            column models, in stacking weights and calibration. None and NaN: the row is in no group.
+            Rows of one group (a customer, a thread, a patient) are left out together in ``loo_``, the choice of
+            column models, stacking weights and calibration. A row with None or NaN is in no group.
         """
         super().fit(X, y, sample_weight, groups)
         return self
@@ -163,15 +163,15 @@ class NaiveBayes(BaseNB):
 
         The table has one row for each column, then one for each joint family and each view:
 
-        - ``family``, ``parameters``: the model of the column, in short.
+        - ``family``, ``parameters``: a short description of the column's model.
         - ``contribution``: the mean absolute contribution to the log-odds of the predicted class against
-          the second, in bits (a bit doubles the odds), over training rows, including its part of all views, as in
+          the second, in bits (a bit doubles the odds), over training rows, including its share of all views, as in
           ``explain``. Random Fourier features, which cannot be divided among columns, are not included.
-        - ``loss_without``: increase of the leave-one-out log-loss, in nats, if the column is not given. Near 0 if other
+        - ``loss_without``: increase of the leave-one-out log-loss, in nats, if the column is absent. Near 0 if other
           columns carry the same information. NaN for views.
         - ``own_weight``: weight of the column's own score, or of the view, in the sum of all scores. A column of weight
           0 may matter through views; see ``contribution``.
-        - ``bits``: information of the column alone about the class, estimated on left-out rows.
+        - ``bits``: information about the class that the column has on its own, estimated on left-out rows.
         - ``missing``: share of missing cells. ``note``: why a column is not used; for a view, its columns.
 
         The first call reads some training rows, which takes about a second. With ``subsample=0`` there are none,

@@ -45,9 +45,9 @@ class TextNB(BaseNB):
         log((1 + texts) / (1 + texts that contain it)) + 1.
     lowercase, strip_accents, min_length, stop_words, fold_numbers
         Normalization of words: lower case; without accents ("unicode", "ascii"); with a minimum length; without stop
-        words; with all digits replaced by one.
+        words; with all digits replaced by 0.
     pattern, tokenizer : regular expression, callable
-        Another definition of a word. Runs in Python, about fifty times slower.
+        A custom definition of a word. It runs in Python and is about fifty times slower.
     vocabulary : list of str or Path, optional
         Use only these tokens, with their positions in the list, even if no text contains them.
     min_df, max_features : int
@@ -66,9 +66,9 @@ class TextNB(BaseNB):
         slightly more accurate. It is refitted after merging and forgetting (once a tenth of the weight has changed, or
         by ``refit``), on training texts that the model keeps, up to 256 MB.
     unlabeled : {"drop", "error", "em", "sfe"}, default "drop"
-        What to do with texts whose label is None or NaN: drop them with a warning that counts them; raise an error; or
-        learn from them, if cross-validation on the labeled texts shows that it helps: by one step of EM, or by
-        semi-supervised frequency estimates (SFE). ``unlabeled_`` contains the result.
+        What to do with texts whose label is None or NaN: drop them with a warning that states their number; raise an
+        error; or learn from them, if cross-validation on the labeled texts shows that it helps: by one step of EM, or
+        by semi-supervised frequency estimates (SFE). ``unlabeled_`` contains the result.
     fit_prior, class_prior, class_weight, calibrate, compute_loo, subsample, n_threads
         As in ``MultinomialNB``.
 
@@ -143,7 +143,7 @@ class TextNB(BaseNB):
             A text of weight k counts as k copies of it.
         groups : array of shape (n_texts,), optional
             Texts of one group (a thread, an author) are left out together in ``loo_``, in stacking weights, refinement
-            and calibration. None and NaN: the text is in no group.
+            and calibration. A text with None or NaN is in no group.
         """
         super().fit(X, y, sample_weight, groups)
         return self
@@ -168,13 +168,13 @@ class TextNB(BaseNB):
         Returns
         -------
         Table
-            Sorted by ``score``: the share of the class's texts that contain the token, times how far the token raises
-            the probability of the class from its share of all texts (0) towards 1 (1). Tokens that many classes have
-            in common score low. Punctuation is listed only if it raises the probability at least half of the way.
-            ``bits``: contribution of the token to the class against the mean of all classes; with "auto", in a text of
-            this token alone (in longer texts it is divided by the square root of the number of tokens). ``count``:
-            number of texts of the class that contain it (or of occurrences, if repeated tokens count). Names of hashed
-            tokens come from training texts; with ``subsample=0``, only the names of the top ones are kept.
+            Sorted by ``score``: the share of the class's texts that contain the token, multiplied by how far the token
+            raises the probability of the class from its share of all texts (0) toward 1 (1). Tokens that are common to
+            many classes have low scores. Punctuation is listed only if it raises the probability at least half of the
+            way. ``bits``: contribution of the token to the class against the mean of all classes; with "auto", in a
+            text of this token alone (in longer texts it is divided by the square root of the number of tokens).
+            ``count``: number of texts of the class that contain it (or of occurrences, if repeated tokens count). Names
+            of hashed tokens come from training texts; with ``subsample=0``, only the names of the top ones are kept.
 
         Examples
         --------
@@ -213,7 +213,7 @@ class TextNB(BaseNB):
         return found
 
     def prune(self, *, max_tokens: int | None = None, max_bytes: int | None = None) -> Self:
-        """Drop the rarest tokens, over all feature sets, until the limits are met. Changes this model.
+        """Drop the rarest tokens of this model, over all feature sets, until the limits are met.
 
         Unlike ``min_df`` and ``max_features``, this removes counts; ``pruned_`` contains their number. Later updates
         are no longer exact: the count of a removed token starts again at 0, and ``forget`` ignores removed counts.
@@ -246,7 +246,7 @@ class TextNB(BaseNB):
         return self._prune(whole_number(max_bytes, "max_bytes"), "bytes")
 
     def compact(self) -> Self:
-        """Drop feature sets whose weights are all 0 ("auto"), which changes no prediction. Changes this model.
+        """Drop feature sets whose weights are all 0 ("auto") from this model, without changing any prediction.
 
         The model is then updated with the remaining feature sets only, which ``summary`` lists, and can be merged with
         models that have the same ones. Words are always kept. ``fit`` uses all feature sets again.

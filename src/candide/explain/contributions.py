@@ -194,7 +194,7 @@ class _Table:
         yield from _beyond(limit, name)
 
     def _of_text(self, view: int, column: int, bins: StackedTokenViews) -> Iterator[Term]:
-        """Return the terms of a text column: those of its own stacked views, multiplied by the weight of the column."""
+        """Return the terms of a text column: those of its stacked views, multiplied by the weight of the column."""
         name, mixture = self.names[column], self.views.weights
         inner = list(_text(bins, self.likelihood.texts[column], self.row.texts_at(column), self.kernels, name))
         if not inner:
@@ -232,7 +232,7 @@ def _binned(views: StackedTokenViews, feature_set: str, scores: Floats) -> tuple
 
 
 def _beyond(limit: Floats, name: str, column: Any = None) -> Iterator[Term]:
-    # Differences of rounding are no limit that was reached.
+    # Rounding differences do not count as clipping.
     if np.ptp(limit) > 1e-9 * max(1.0, float(np.abs(limit).max())):
         yield Term("limit", limit, column, f"{name}: clipped to the training range", name)
 

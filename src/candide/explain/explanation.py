@@ -303,7 +303,7 @@ def bars(found: Explanation, most: int = _MOST, of: Any = None, against: Any = N
     made = [Bar(printable(name), bits, max(-1.0, min(1.0, bits / largest))) for name, bits in pairs]
     shown = [bar for bar in made[:most] if abs(bar.bits) >= _LEAST_SHOWN]
     others = made[len(shown) :]
-    if len(others) == 1:  # its name takes no more room than its number
+    if len(others) == 1:  # the name of a single term is as short as the number of terms
         return made, None
     rest = Bar(f"{len(others)} more", sum(bar.bits for bar in others), 0.0) if others else None
     return shown, rest

@@ -22,7 +22,7 @@ from ..stacking.training_rows import TrainingRows
 from .contributions import explained
 from .terms import BITS
 
-# Number of rows to use: minimum, maximum, and maximum number of cells (see ``_some``), for the mean contributions and
+# Number of rows used (minimum, maximum, and maximum number of cells; see ``_some``) for the mean contributions and
 # for the losses without each column.
 _EXPLAINED = 10, 100, 2_000
 _LEFT_OUT = 100, 500, 600_000
@@ -136,7 +136,7 @@ def _loss(model: Classifier, seen: TrainingRows, kernels: Kernels) -> float:
     if isinstance(views, StackedViews):
         views = views.without_unused()
         scores = views.left_out_view_scores(model.likelihood, seen.batch, seen.case_weight / seen.multiplicity, kernels)
-        # All rows lack the same columns, so that all have the weights of the first.
+        # All rows lack the same columns, so the weights of the first row apply to all.
         first = seen.batch.data.take(np.zeros(1, dtype=np.int64))
         mixture, _ = views.weights_for_row(model.likelihood, first, model.scorer.offset)
         found = log_softmax(mixture.scores(scores))
@@ -146,9 +146,9 @@ def _loss(model: Classifier, seen: TrainingRows, kernels: Kernels) -> float:
     return -float(np.average(own, weights=seen.case_weight))
 
 
-# Points of each class at which densities are compared, each in the middle of as much probability.
+# Number of points per class at which densities are compared: the midpoints of intervals of equal probability.
 _POINTS = 512
-# Counts beyond which a rate leaves next to no probability: the mean and so many roots of it.
+# Counts above the mean plus this many times its square root have almost no probability.
 _ROOTS = 12.0
 
 

@@ -24,7 +24,7 @@ from ..statistics.table import TableStatistics
 from .contributions import explained
 from .terms import WORD, date_columns, parts_of, values_of, written
 
-# Where numbers are tried: so many deviations from the mean, and so many parts of equal weight.
+# Candidate numbers: these standard deviations from the mean, and this many quantiles.
 _DEVIATIONS = np.linspace(-3.0, 3.0, 13)
 _PARTS = 20
 _COUNTS = (*map(float, range(11)), 20.0, 50.0)
@@ -193,10 +193,10 @@ def _deviation(statistics: Any, j: int) -> float | None:
     return float(np.sqrt(statistics.pooled()[2][j])) or None
 
 
-# Changes of cells that are tried together, and halvings of the way to a number.
+# Maximum number of cells changed together, and of bisection steps toward a number.
 _MOST_CHANGES = 5
 _HALVINGS = 20
-# Digits of a number that are tried, after the first two.
+# Number of further digits of a number that are tried, after the first two.
 _DIGITS = 10
 # Number of other classes that are tried.
 _TARGETS = 2

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # With a pseudo-count this large, smoothed shares hardly differ.
 _ALL_ALIKE = float(np.exp(6.0))
-# Cells handled at once where a table of all of them would be too large.
+# Number of cells per block where a table of all cells would be too large.
 CELLS = 1 << 20
 
 
@@ -172,7 +172,7 @@ class Family(Protocol):
 
 
 class Plain:
-    """Defaults that hold for most families: classes share no parameter, and no value is ignored."""
+    """Defaults for most families: classes do not share parameters, and no value is ignored."""
 
     of_table: ClassVar[bool] = False  # whether columns have families of their own
 

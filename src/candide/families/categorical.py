@@ -149,7 +149,7 @@ class Categorical(Plain):
         cells[:, labels if lookup.direct else slice(len(labels))] = count
         copies = np.ones(lookup.size + 1)
         if not lookup.direct:
-            # Unseen values share a slot, or have none (min_categories of a column of texts).
+            # Unseen values share one slot, or have none (min_categories of a column of texts).
             copies[len(labels) : lookup.size] = n_values - len(labels)
         copies[-1] = float(self.unseen == "smooth")
         if not lookup.direct and not lookup.range_end:
@@ -169,7 +169,7 @@ class Categorical(Plain):
             return without(weight).own_codes(part.data, part.classes, kernels)
 
         if self.estimate == "map" and min(np.min(prior.concentration) for prior in self._priors) < 1:
-            # A mode on the border: which values have a share at all depends on the row.
+            # The mode may be on the boundary: which values have a positive share depends on the row.
             own = own_by_removal(self, batch, statistics, kernels, likelihood.n_slots)
             return replace_own(likelihood, batch, own, offset, kernels)
         coded = batch._replace(data=likelihood.codes(batch.data, kernels))

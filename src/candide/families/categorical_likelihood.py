@@ -124,7 +124,7 @@ class CategoricalLikelihood:
 
     def _log_shares(self, slots: Slots) -> LogProbability:
         if self.removed:
-            # Each slot as the row that is in it meets it.
+            # Each slot as seen by the row in it, which is left out.
             log_theta = slots.without(self.removed, self.family.estimate)
         else:
             log_theta = log_shares(slots.cells + pseudo_count(slots.alpha, self.family.estimate), slots.copies)

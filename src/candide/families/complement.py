@@ -100,7 +100,7 @@ class Complement(TokenFamily):
         sums, zeros, length = kernels.left_out_complement(batch.data, batch.classes, batch.weight, others, self.pseudo)
         whole, pseudo = others.sum(axis=1), pseudo_sums(self.pseudo, *others.shape)
         gone = length if batch.weight is None else length * batch.weight
-        # In stretches that stay in the cache.
+        # In blocks that fit into the cache.
         for rows in (slice(first, first + 4096) for first in range(0, len(length), 4096)):
             left = remaining(whole, gone[rows, None])
             kernels.put_own(left, batch.classes[rows], None, np.zeros(len(left)), whole)

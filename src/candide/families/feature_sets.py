@@ -23,9 +23,10 @@ WEIGHTINGS: tuple[Weighting, ...] = ("count", "binary", "log", "tfidf")
 
 
 class FeatureSet(NamedTuple):
-    """One set of token features: tokenizer, coding, and the weight of a token that a text holds n times.
+    """One set of token features: tokenizer, coding, and the weight of a token that occurs n times in a text.
 
-    The weight is n, 1 ("binary") or 1 + log n ("log"). With "tfidf" the sums are of n, and ``Terms`` holds the factors.
+    The weight is n, 1 ("binary") or 1 + log n ("log"). With "tfidf" the sums are of n, and ``Terms`` contains the
+    factors.
     """
 
     tokenizer: TokenizerConfig
@@ -63,7 +64,7 @@ class FeatureSet(NamedTuple):
         return TokenCounts(tally.coding, counts, self.fixed, held)
 
     def log_tally(self, batch: Batch, kernels: Kernels) -> TokenTally:
-        """Return the tally of weights that are no counts."""
+        """Return the tally of weights that are not counts."""
         found = kernels.count_tokens(batch.data.texts, [self.features], grow=not self.fixed)[0]
         how = batch.classes, batch.weight, batch.n_classes
         total, texts = (kernels.tally(self.weighed(found.rows), *how, above).total for above in (None, 0.0))

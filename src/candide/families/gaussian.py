@@ -112,16 +112,14 @@ class Gaussian(Plain):
         return np.where(np.isnan(self.overall.variance), believed, self.overall.variance)
 
     def _most_likely(self, statistics: Moments, overall: Overall) -> tuple[Floats, Floats]:
-        """Means, and variances with the floor. What a class cannot tell, because it has too few rows, it takes from
-        the column's overall distribution.
-        """
+        """Means, and variances with the floor. Classes with too few rows use the overall distribution of the column."""
         seen = statistics.weight > 0
         scatter, weight = statistics.scatter, statistics.weight
         rows = np.where(seen, weight - self.ddof, 0.0)
         if self.shared:
             scatter, rows, weight = (_like(part.sum(axis=0), statistics) for part in (scatter, rows, weight))
         mean = np.where(seen, statistics.mean, overall.mean)
-        # Weights that are fractions may leave rounding where there should be no degree of freedom.
+        # With fractional weights, rounding may leave a tiny remainder of a degree of freedom.
         enough = rows > ROUNDING * weight
         own = np.divide(scatter, rows, out=_like(overall.variance, statistics), where=enough)
         return mean, own + overall.floor
@@ -218,9 +216,10 @@ class Gaussian(Plain):
 
 
 def _empirical(mean: Floats, variance: Floats, unknown: Array) -> NormalInverseGamma:
-    """Worth half a row for the mean and two for the variance, column by column. A constant column, or one whose spread
-    is rounding, is given a spread that is tiny beside the others', so that no density is infinite. Columns
-    without observations have no prior.
+    """Return a prior worth half a row for the mean and two rows for the variance, column by column.
+
+    A column that is constant up to rounding gets a tiny spread relative to the others, so that no density is
+    infinite. Columns without observations have no prior.
     """
     largest = float(variance[~unknown].max(initial=0.0))
     constant = np.sqrt(variance) <= 1e-12 * np.abs(mean)
@@ -263,7 +262,7 @@ def _too_large(data: Data) -> InputError:
 def score_variance(data: Data, posterior: NormalInverseGamma | Normal, seen: Array) -> Floats:
     """Posterior variance of log p(x | class), ``(rows, classes)``; infinite where a class has too few rows to say.
 
-    Only columns that somebody has ``seen`` count: another tells the classes nothing, and that much is certain.
+    Only columns with observed cells (``seen``) count: the others contribute nothing, with certainty.
     """
     location = np.asarray(posterior.location)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,7 +1,7 @@
 """The normal distribution, down to variances of 0, and Student's t, its predictive distribution; rows left out.
 
-With the row out, κ' = κ - w, m' = m - (x - m) w / κ', a' = a - w/2 and b' = b - κ w (x - m)² / 2κ'. Where one row
-carries nearly all of the scatter, b' has no digits left; such cells are computed anew from the other rows.
+With the row out, κ' = κ - w, m' = m - (x - m) w / κ', a' = a - w/2 and b' = b - κ w (x - m)² / 2κ'. If one row
+accounts for nearly all of the scatter, b' loses all precision; such cells are computed again from the other rows.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .score_terms import LogQuadratic, Presence, Quadratic, ScoreTerms, TermLike
 if TYPE_CHECKING:
     from .gaussian import Gaussian
 
-# The score of a row of zeros may be this large before writing out the square costs more than the tenth digit.
+# If the score of a row of zeros is larger, expanding the square loses more than the tenth digit.
 _EXPANDABLE = 1e5
-# Makes room for the squares of the largest numbers there are.
+# Scale factor that keeps the squares of the largest doubles finite.
 SQUARABLE = 2.0**-520
 
 
@@ -99,7 +99,7 @@ class GaussianLikelihood(TermLikelihood):
     def _expanded(self) -> tuple[LinearTable, LinearTable, Floats] | None:
         """(x - μ)² written out, so that zeros cost nothing: tables for x and x², and the score of a row of zeros.
 
-        None where that would lose digits, because means lie many standard deviations from 0.
+        None if that would lose precision, because means are many standard deviations from 0.
         """
         at_zero = self.spread * self.center**2
         if not at_zero.sum(axis=1).max() < _EXPANDABLE:
@@ -245,7 +245,7 @@ def student_cells(x: Floats, table: NormalTable) -> Floats:
     return np.asarray(constant - power * np.log1p(spread * (x - location) ** 2))
 
 
-# Below this share of the scatter before, what is left of it is computed anew.
+# If less than this share of the scatter remains, it is computed again.
 _DELICATE = 1e-4
 
 

@@ -146,7 +146,7 @@ def _missing(data: Data) -> Sparse | None:
 
 
 class TokenFamily(Plain):
-    """What families of tokens share: columns compete for the tokens of a row, under one Dirichlet distribution."""
+    """Base class of families of tokens: the columns share one Dirichlet distribution over the tokens of a row."""
 
     prior: Dirichlet
     estimate: Estimate
@@ -350,7 +350,7 @@ def draw_tokens(share: Floats, classes: Positions, rng: np.random.Generator, len
 def fill_tokens(data: Data, posterior: Floats, share: Floats) -> Floats:
     """Return the expected counts of all columns, given those that were observed.
 
-    If the observed columns hold a share s of a class's tokens, n observed tokens make it n / s in all.
+    If the observed columns contain a share s of a class's tokens, n observed tokens correspond to n / s in total.
     """
     observed = ~np.isnan(data.floats())
     held = observed @ share.T  # (rows, classes)

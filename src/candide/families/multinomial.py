@@ -82,7 +82,7 @@ class Multinomial(TokenFamily):
         if self.estimate == "predictive":
             own = likelihood.left_out(batch, kernels)
         elif np.min(self.pseudo) < 0:
-            # A mode on the border: which words have a share at all depends on the row.
+            # The mode may be on the boundary: which words have a positive share depends on the row.
             own = own_by_removal(self, batch, statistics, kernels)
         else:
             parts = batch, statistics.total, self.pseudo
@@ -124,7 +124,7 @@ class Multinomial(TokenFamily):
         require_proper(self.estimate, self.prior)
         if np.ndim(self.prior.concentration):
             return float(np.sum(self.prior.log_marginal_likelihood(statistics.dense())))
-        # With one pseudo-count for all words, those that a class lacks add nothing.
+        # With one pseudo-count for all words, words that do not occur in a class add nothing.
         from scipy.special import gammaln
 
         alpha, total = self.prior.concentration, statistics.total
@@ -220,7 +220,7 @@ class PolyaLikelihood(TermLikelihood):
         return log_coefficient(data)
 
     def sample(self, classes: Positions, rng: np.random.Generator, length: int | Array = 100) -> Floats:
-        """Rows of counts, each with shares of its own drawn from the posterior."""
+        """Rows of counts, each with shares drawn from the posterior."""
         lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (len(classes),))
         draws = rng.standard_gamma(self.start[classes])
         return rng.multinomial(lengths, draws / draws.sum(axis=1, keepdims=True)).astype(np.float64)

@@ -245,7 +245,7 @@ class MultivariateNormal(Plain):
         return prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
 
     def divisor(self, degrees: Floats, n_columns: int) -> Floats:
-        """What makes the posterior's scale a covariance: maximum likelihood, a mean, or a mode."""
+        """The divisor that turns the posterior scale into a covariance: maximum likelihood, mean or mode."""
         return degrees + {"mle": 0.0, "mean": -n_columns - 1.0, "map": n_columns + 2.0}[self.estimate]
 
     def likelihood(self, statistics: BlockMoments) -> EllipticLikelihood:
@@ -324,8 +324,9 @@ def _nothing(n_columns: int, degrees: float) -> NormalInverseWishart:
 
 
 def _empirical(mean: Floats, variance: Floats) -> NormalInverseWishart:
-    """Worth half a row for the means and two for each variance. A constant column, or one whose spread is rounding, is
-    given a spread that is tiny beside the others', so that no density is infinite.
+    """Return a prior worth half a row for the means and two rows for each variance.
+
+    A column that is constant up to rounding gets a tiny spread relative to the others, so that no density is infinite.
     """
     largest = float(variance.max(initial=0.0))
     constant = (np.sqrt(variance) <= 1e-12 * np.abs(mean)) | (variance <= 0)
@@ -350,7 +351,7 @@ def _score_variance(deviation: Floats, scale: Floats, strength: float, degrees: 
     return np.asarray(constant + (degrees / strength - 1.0) * h + 0.5 * degrees * h * h)
 
 
-# Below this share of a determinant, what is left of it is computed anew.
+# If less than this share of a determinant remains, it is computed again.
 _DELICATE = 1e-4
 
 

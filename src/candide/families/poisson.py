@@ -45,7 +45,7 @@ _JEFFREYS = Gamma(0.5, 0.0)
 class Overall(NamedTuple):
     """Sums of the columns over all classes, which stay fixed while rows are left out."""
 
-    rate: Floats  # 1 where nobody observed anything
+    rate: Floats  # 1 for columns without observed cells
     shrinking: Floats  # the rate for every ε of events, where no class has any
 
 
@@ -69,7 +69,7 @@ class Poisson(Plain):
         return observe_counts(batch, kernels, "PoissonNB")
 
     def resolve(self, statistics: Counts) -> Poisson:
-        # With a prior exposure no class ever asks the others.
+        # With a prior exposure, no class needs the rate of all classes.
         if self.overall is not None or np.min(self._prior_exposure) > 0:
             return self
         part, whole = self._together(statistics)
@@ -80,7 +80,7 @@ class Poisson(Plain):
         """Return ``parts`` summed over the classes."""
         pseudo, n_classes = pseudo_count(self.prior.shape, self.estimate), len(statistics.rows)
         if np.min(pseudo) < 0:
-            # What a prior takes away, it takes from each class by itself, down to 0.
+            # A prior that subtracts from the counts does so for each class separately, down to 0.
             part, whole = np.broadcast_arrays(*self.parts(statistics))
             return part.sum(axis=0), whole.sum(axis=0)
         one = statistics.together()
@@ -126,7 +126,7 @@ class Poisson(Plain):
             return self._sparse(statistics, pseudo)
         rate = self.rates(statistics)
         zero = rate <= 0
-        # A rate of 0 is that of a vanishing prior: ε events in as many rows as were seen.
+        # A rate of 0 is the limit of a vanishing prior: ε events in the observed rows.
         whole = np.broadcast_to(self.parts(statistics)[1], rate.shape)
         shrinking = _over(np.ones_like(rate), whole, self._overall(statistics).shrinking)
         finite = LinearTerm(LinearTable(np.log(np.where(zero, shrinking, rate)), rate), -rate.sum(axis=1))
@@ -145,7 +145,7 @@ class Poisson(Plain):
         log_alpha = np.log(alpha) if alpha > 0 else 0.0
         none, zeros = np.zeros(len(rows)), np.zeros(len(shape))
         table = factored(zeros + log_alpha, -np.log(rows), by_column, np.log(by_column.data + pseudo) - log_alpha)
-        # A missing cell takes back its rate, which the base has subtracted.
+        # For a missing cell, add back its rate, which the base has subtracted.
         absent = factored(zeros, alpha / rows, by_column, by_column.data / rows[by_column.indices])
         events = np.asarray(statistics.total.sum(axis=1)).ravel() + alpha * len(shape)
         limit = None if alpha > 0 else LinearTerm(factored(zeros - 1.0, none, by_column, np.ones(by_column.nnz)), none)
@@ -317,7 +317,7 @@ class NegativeBinomialLikelihood(TermLikelihood):
         return -log_factorials(data)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
-        """Rows of counts, each with rates of its own drawn from the posterior."""
+        """Rows of counts, each with rates drawn from the posterior."""
         drawn = rng.gamma(self.start[classes], 1 / self.exposure[classes])
         return rng.poisson(drawn).astype(np.float64)
 

@@ -158,8 +158,8 @@ class CodeTable(Term):
     """An entry of a table: the code of a cell selects a row of ``table``. Of one column.
 
     Numbers have ``cuts``: their code is the number of cuts that are not greater. Other values have a ``lookup``. A
-    missing cell has the code ``missing``, a value without a code of its own has ``unseen``; where that is None, such
-    cells add 0. Likelihoods with such terms look up codes themselves.
+    missing cell has the code ``missing``, and a value without a code has ``unseen``; if that is None, such cells
+    add 0. Likelihoods with such terms look up codes themselves.
     """
 
     table: Floats  # (codes, classes)

@@ -30,7 +30,7 @@ from .table_likelihood import TableLikelihood, column_scores
 from .text import TextFamily
 from .text_likelihood import TextLikelihood
 
-# The note of a column that a model is made without.
+# The note of a column that the model does not use because it is absent.
 NOT_GIVEN = "not given"
 
 
@@ -137,7 +137,7 @@ class TableFamily(Plain):
         def now(j: int, choice: Choice) -> Choice:
             if choice.text is not None and self.text is not None:
                 return choice._replace(text=self.text.resolve(texts[j]))
-            # Models of now: nothing is kept of the sums that they were chosen from.
+            # Models of the current sums; those from which they were chosen are not kept.
             model = choice.model
             return choice if model is None else choice._replace(model=model.again(**self._parts(statistics, j)))
 
@@ -161,11 +161,11 @@ class TableFamily(Plain):
             reason = reason_to_drop(statistics, j)
             dropped = reason and not self._tells_by_absence(statistics, j)
             if dropped and kind == "category":
-                return Choice(None, reason, {})  # perhaps a million values, each in one row: nothing to look at
+                return Choice(None, reason, {})  # possibly a million values, each in a single row
             best = self._best(statistics, j, log_prior, row, held_out)
             gained = gain(statistics.rows, min(best.losses.values()))
             return Choice(None, reason + note_on_ranks(gained), {}) if dropped else best
-        # An option of a column comes before a setting of the table.
+        # Options of a column take precedence over settings of the table.
         parts = self._parts(statistics, j) | dict(column_spec.options)
         model = named_column(column_spec.family, **parts, name=self.names[j], log_prior=log_prior, row=row)
         loss = self._losses([model], j, log_prior, held_out)[0] if held_out else model.class_loss(log_prior, row)
@@ -356,10 +356,10 @@ def _categories(batch: Batch, rows: Floats, kernels: Kernels) -> CategoryCounts:
 
 
 def _refuse_odd_weights(total: float) -> None:
-    # Squares and products of weights must stay numbers.
+    # Squares and products of weights must not overflow.
     if total > 0 and not 1e-100 < total < 1e100:
         raise InputError(
-            f"the weights of the rows sum to {total:g}; expected a sum from 1e-100 to 1e100; rescale sample_weight"
+            f"the weights of the rows sum to {total:g}; expected a sum between 1e-100 and 1e100; rescale sample_weight"
         )
 
 

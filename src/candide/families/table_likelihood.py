@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SHRINK = 2.0**-600
 
-# What becomes of the scores of a column or block, known by its place: ``(rows or codes, classes)``.
+# A function that changes the scores of a column or block, given its position: ``(rows or codes, classes)``.
 Change = Callable[[int, Floats], "Floats | None"]
 
 
@@ -72,7 +72,8 @@ class TableLikelihood:
     def added_up(self, data: Columns, change: Change, kernels: Kernels, columns: Sequence[int] | None = None) -> Floats:
         """The scores of columns and blocks, each as ``change(place, scores)`` makes it; where that is None, without.
 
-        Places are those of ``each_column``. What a coded column says is changed once for each code, not for each row.
+        Places are those of ``each_column``. The scores of a coded column are changed once for each code, not for
+        each row.
         """
         place = {j: i for i, j in enumerate(self.shown if columns is None else columns)}
         pairs = [(j, model, change(place[j], model.log_density())) for j, model in self._coded if j in place]
@@ -187,7 +188,7 @@ class TableLikelihood:
         return guesses
 
     def _usual(self, j: int, posterior: Floats) -> Array | None:
-        """The same for a column without a model of its own: dropped, or in a block."""
+        """The same for a column without a separate model: dropped, or in a block."""
         kind, place = self.statistics.kinds[j], self.statistics.place(j)
         observed = self.statistics.observed(j)
         if not observed.any() or kind == "text":
@@ -239,7 +240,7 @@ def _picked(data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classe
     """Return the sum of the table rows selected by the codes of the columns."""
     if not used:
         return np.zeros((data.n_rows, n_classes))
-    # One more row for what a column passes over.
+    # One additional row for skipped cells.
     nothing = np.zeros((1, n_classes))
     parts = np.concatenate([part for _, _, table in used for part in (table, nothing)])
     offsets = np.concatenate([[0], np.cumsum([len(table) + 1 for _, _, table in used])]).astype(np.int64)

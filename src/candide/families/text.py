@@ -40,7 +40,7 @@ class TextFamily(Plain):
 
     @property
     def frequencies(self) -> bool:
-        """Whether the texts that hold a token are counted in addition to its weights."""
+        """Whether the texts that contain a token are counted in addition to its weights."""
         return self.feature_sets[0].frequencies
 
     def without_feature_sets(self, names: tuple[str, ...]) -> TextFamily:
@@ -53,7 +53,7 @@ class TextFamily(Plain):
 
     @property
     def separate(self) -> bool:
-        """Whether each token has parameters of its own."""
+        """Whether each token has separate parameters."""
         return False
 
     @property
@@ -73,7 +73,7 @@ class TextFamily(Plain):
         return TextStatistics(rows, tuple(part.seen() if unseen else part for part in sums))
 
     def _tallies(self, batch: Batch, kernels: Kernels) -> list[TokenTally]:
-        """Count all feature sets: in one pass, except fixed vocabularies and weights that are no counts."""
+        """Count all feature sets: in one pass, except fixed vocabularies and weights that are not counts."""
         how = batch.classes, batch.weight, batch.n_classes
         if self._shares_token_rows and keeps_token_rows(batch.data):
             return tally_and_keep(batch.data, *how, [own.features for own in self.feature_sets], kernels)
@@ -136,7 +136,7 @@ class TextFamily(Plain):
 
     def total_log_marginal_likelihood(self, statistics: TextStatistics) -> float:
         counts = self._known(statistics).counts
-        # Where no token takes part there is nothing to explain.
+        # Without any scored token, the likelihood is constant.
         return float(self.inner.total_log_marginal_likelihood(counts)) if counts.total.shape[1] else 0.0
 
     def score_variance(self, data: TextRows, statistics: TextStatistics, kernels: Kernels) -> Floats:
@@ -164,9 +164,9 @@ def _end_to_end(parts: list[Scores]) -> Scores:
     return Scores(np.concatenate([part.finite for part in parts]), tuple(limits))
 
 
-# Texts whose tokens are held at once.
+# Number of texts whose tokens are in memory at once.
 _CHUNK = 1 << 14
-# Smaller shares of a class are noise, and would make the sums of all tokens under all classes.
+# Smaller shares of a class are noise, and would add sums for all tokens in all classes.
 _LEAST_SHARE = 1e-3
 
 
@@ -226,7 +226,7 @@ def _in_proportion(mine: TokenCounts, theirs: TokenCounts, rows: Floats) -> Toke
     total = mine.counts.total
     added: Any = total * factor if isinstance(total, np.ndarray) else total.multiply(factor[None, :]).tocsr()
     if mine.counts.presence:
-        # No more texts hold a token than there are.
+        # The number of texts with a token is at most the number of texts.
         added = _at_most(added, total, mine.counts.rows + rows)
     return replace(theirs, counts=replace(mine.counts, rows=rows, total=added), fixed=mine.fixed)
 

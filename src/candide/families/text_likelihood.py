@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 # Pseudo-count of a token in a bin.
 _BAND_ALPHA = 0.1
-# Texts whose tokens are held at once.
+# Number of texts whose tokens are in memory at once.
 CHUNK = 1 << 13
-# Bytes of texts that are asked about at once.
+# Up to this many bytes of text, a call counts as small.
 _LITTLE = 1 << 16
-# So many times as many sums as tokens that are asked for are many.
+# The sums are large if they have this many times as many tokens as are needed.
 _MANY = 4
-# Of feature sets that are asked for; None: of all.
+# Names of the requested feature sets; None for all.
 Names = tuple[str, ...] | None
 
 
@@ -47,7 +47,7 @@ class TokenBinName(NamedTuple):
 
 
 class TokenBinParts(NamedTuple):
-    """What tokens add to the scores of a text, ``(views, tokens, classes)``, and which of those asked for they are."""
+    """Contributions of tokens to the scores of a text, ``(views, tokens, classes)``, and the tokens' positions."""
 
     known: Array
     scores: Floats
@@ -101,7 +101,7 @@ class TextLikelihood:
 
     @cached_property
     def _tables(self) -> TokenTables | None:
-        """What each token adds, where the scores are sums over tokens and all fits into memory."""
+        """The contribution of each token, if the scores are sums over tokens and all of them fit into memory."""
         table = getattr(getattr(self.inner, "finite", None), "table", None)
         if not isinstance(table, LinearTable) or table.absent is not None:
             return None
@@ -147,7 +147,7 @@ class TextLikelihood:
         return kernels.token_bin_scores(*self._bins_of_few(place, rows))
 
     def _bins_of_few(self, place: int, rows: Sparse) -> tuple[Sparse, TokenBins]:
-        """For these texts alone, where they hold few of all tokens: the whole takes more room than the sums."""
+        """For these texts alone, if they contain few of all tokens: the whole table takes more memory than the sums."""
         total, codes = self.statistics.feature_sets[place].counts.cells, distinct(rows.indices, rows.n_columns)
         if place in self._bins or _MANY * len(codes) > total.size:
             return rows, self._bin(place).under_sums()
@@ -166,7 +166,7 @@ class TextLikelihood:
         return self._each_feature_set(data, kernels.token_bin_scores, kernels, names, few=self._is_first_question(data))
 
     def bin_parts(self, feature_set: str, codes: Array) -> TokenBinParts:
-        """What distinct tokens of one text, by their codes among the sums of a feature set, add to its scores."""
+        """Return the contributions of the distinct tokens of one text, by their codes in a feature set."""
         place = [one.name for one in self.family.feature_sets].index(feature_set)
         if place in self._bins:
             table, tokens = self._bins[place].table, self._bins[place].tokens(codes)
@@ -188,7 +188,7 @@ class TextLikelihood:
 
     @cached_property
     def _wholes(self) -> dict[int, tuple[Floats, int]]:
-        """Of feature sets that were asked about: sums over all tokens, and how many these are."""
+        """For the requested feature sets: sums over all tokens, and the number of tokens."""
         return {}
 
     def _is_first_question(self, data: TextRows) -> bool:

@@ -21,7 +21,7 @@ from .tables import CellFlags, Extent, MomentTable, Tally, refuse, sparse_errors
 Keys = NDArray[np.uint64]
 
 _SIGN = np.uint64(1 << 63)
-_LAST_BELOW_ZERO = _SIGN - np.uint64(2)  # after it comes the key of -0.0, which nothing has
+_LAST_BELOW_ZERO = _SIGN - np.uint64(2)  # followed by the unused key of -0.0
 _MANTISSA_BITS = np.uint64(52)
 
 
@@ -98,10 +98,10 @@ def _smallest_shift(keys: Keys, limit: int) -> int:
 
 Hashes = NDArray[np.uint64]
 
-# Up to this many cells (32 MB) a table of classes × columns is dense whatever it holds.
+# Up to this many cells (32 MB), a table of classes × columns is always dense.
 DENSE_CELLS = 1 << 22
 
-# What of a stored cell is summed, by the numbers that the native module gives them.
+# What is summed of each stored cell, with the codes of the native module.
 _CELLS = {name: number for number, name in enumerate(_core.CELLS)}
 
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -191,7 +191,7 @@ class CountingKernels:
         shape = (n_classes, data.n_columns)
 
         def stored(cell: str, center: Floats) -> tuple[Floats, bool]:
-            # A center, even an unused one, asks for a dense result.
+            # Passing a center, even an unused one, makes the result dense.
             total, found = self._sum_stored(data, classes, weight, n_classes, cell, 0.0, center)
             refuse(data, found)
             return np.asarray(total), found.missing
@@ -199,7 +199,7 @@ class CountingKernels:
         none = np.zeros(shape)
         count, has_missing = stored("observed", none)
         missing = stored("missing", none)[0] if has_missing else none
-        # The mean, then the mean of what it leaves: equal cells end with exactly their value, and no scatter.
+        # The mean, then the mean of the residuals: for equal cells, the mean is exact and the scatter is 0.
         mean = none
         for cell in ("value", "difference"):
             mean = mean + np.divide(stored(cell, mean)[0], count, out=np.zeros(shape), where=count > 0)
@@ -242,7 +242,7 @@ def _keep_sparse(n_classes: int, n_columns: int, stored: int) -> bool:
 def _with_implicit_zeros(rows: Array, count: Floats, missing: Floats, mean: Floats, scatter: Floats) -> MomentTable:
     """Return the moments of all cells from those of the stored cells; cells that are not stored are zeros."""
     zeros = rows[:, None] - count - missing
-    # Weights that are not whole leave a rest where every cell is stored.
+    # Fractional weights leave a rounding error where every cell is stored.
     zeros[zeros < 1e-12 * rows[:, None]] = 0.0
     weight = count + zeros
     share = np.divide(zeros, weight, out=np.zeros_like(weight), where=weight > 0)

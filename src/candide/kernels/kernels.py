@@ -55,7 +55,7 @@ class _Libraries(NamedTuple):
 @lru_cache(maxsize=1)
 def _libraries() -> _Libraries:
     """Return the loaded libraries; finding them takes some hundredths of a second, once."""
-    # NumPy and SciPy have a library each; that of SciPy is only found after its import.
+    # NumPy and SciPy each have their own BLAS library; SciPy's is found only after its import.
     import_module("scipy.linalg")
     from threadpoolctl import ThreadpoolController
 

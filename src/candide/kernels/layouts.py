@@ -18,10 +18,10 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int32]
 
-# Rows scored at once when only the answer is kept: the scores of a chunk stay in the cache.
+# Number of rows scored at once when only the prediction is kept: the scores of a chunk stay in the cache.
 CHUNK_ROWS = 1 << 15
 
-# Hashing is cheaper than starting more threads for it on all but the largest texts.
+# Starting more threads for hashing pays off only for very large texts.
 _HASH_THREADS = 2
 
 
@@ -29,7 +29,7 @@ _HASH_THREADS = 2
 class Dense:
     """Dense rows: one two-dimensional array, or one array per column.
 
-    Numbers for the kernels; columns of categories, before they are encoded, may hold objects.
+    Numbers for the kernels; columns of categories may contain objects before they are encoded.
     """
 
     values: Array | tuple[Array, ...]
@@ -102,7 +102,7 @@ class Sparse:
             indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
         if not (indptr.flags.c_contiguous and indices.flags.c_contiguous):
             indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
-        stored = int(indptr[-1])  # scipy may hold room for more
+        stored = int(indptr[-1])  # SciPy may allocate more
         return cls(indptr, indices[:stored], values[:stored], matrix.shape[1])
 
     @property

@@ -22,7 +22,7 @@ from .tables import (
     sparse_errors,
 )
 
-# Up to this many weights their sums by bytes, 32 times as many, stay in the cache (512 kB).
+# Up to this many weights, the sums by bytes (32 times as many numbers) stay in the cache (512 kB).
 BYTE_CELLS = 1 << 11
 
 
@@ -272,7 +272,7 @@ class TripleTable(NamedTuple):
 
 
 def packed(counts: Floats) -> Array:
-    """Return counts in the smallest type that holds them exactly, for storing."""
+    """Return counts in the smallest type that represents them exactly, for storage."""
     small = (counts.astype(kind) for kind in (np.uint8, np.uint16) if counts.max(initial=0.0) <= np.iinfo(kind).max)
     return next((part for part in small if (part == counts).all()), counts)
 

@@ -14,11 +14,11 @@ from . import _core
 from .layouts import Array, Floats, Positions, Sparse
 from .tables import sparse_errors
 
-# Of G² per degree of freedom, which is about 1 for a token that is independent of the class.
+# Bin centers of G² per degree of freedom, which is about 1 for a token that is independent of the class.
 KNOTS = (1.0, 4.0, 16.0, 64.0)
-# Cells of a table that are looked up one by one.
+# Up to this many cells of a table are looked up individually.
 _FEW = 1 << 16
-# One in so many codes is few: to sort them is faster than to mark them among all.
+# If fewer than one code in this many is used, sorting the codes is faster than marking them.
 _SPARSELY = 64
 
 
@@ -86,7 +86,7 @@ class TokenBins:
 
     @property
     def n_views(self) -> int:
-        """Number of scores of a text: one for each bin, and with the complement as many again."""
+        """Number of scores of a text: one for each bin, and twice as many with the complement."""
         return self.n_bins * (2 if self.complement else 1)
 
     @cached_property
@@ -192,7 +192,7 @@ def as_table(texts: Any) -> Any:
 def distinct(codes: Array, n_codes: int) -> Array:
     """Return the distinct codes in ascending order, without sorting, which takes ten times as long for many codes."""
     if _SPARSELY * len(codes) < n_codes:
-        # What np.unique does; it also imports numpy.ma, which takes longer than to answer a question about a text.
+        # Like np.unique, which also imports numpy.ma; that takes longer than classifying a text.
         ordered = np.sort(codes)
         return np.asarray(ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]])
     return np.flatnonzero(_occurs(codes, n_codes))
@@ -238,7 +238,7 @@ class TokenBinKernels:
 
         p is (count + alpha) / (size + alpha · tokens), but for a factor that all classes share. By all other classes it
         is -log of the same with their counts and size. A token between two bins is shared by them. Tokens that no
-        training text holds are skipped.
+        training text contains are skipped.
         """
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
         with sparse_errors:
@@ -260,7 +260,7 @@ class TokenBinKernels:
     ) -> Floats:
         """Return the same without all rows of the row's fold, also in the sizes; ``folds`` are below the row count.
 
-        Tokens that no other row holds are skipped, but still count among the tokens of the pseudo-counts.
+        Tokens that no other row contains are skipped, but still count among the tokens of the pseudo-counts.
         """
         scores = np.empty((table.n_views, rows.n_rows, table.n_classes))
         with sparse_errors:

@@ -76,18 +76,18 @@ class TokenizerConfig:
         if self.analyzer != "word" and (self.in_python or self.stop_words):
             raise ParameterError(
                 f"analyzer is {self.analyzer!r}, but stop_words, pattern and tokenizer apply only to analyzer='word'; "
-                "omit them"
+                "omit these options"
             )
 
     def _check_own_ways(self) -> None:
         if self.marks and (self.in_python or self.analyzer not in ("word", "place")):
             raise ParameterError(
-                "marks=True works only with the default word tokenizer; omit it, or omit pattern, tokenizer and "
+                "marks=True works only with the default word tokenizer; omit marks, or omit pattern, tokenizer and "
                 "analyzer"
             )
         if self.ends and (self.in_python or self.analyzer != "word" or self.ngrams[0] < 2):
             raise ParameterError(
-                "ends=True works only with n-grams of two or more words and the default word tokenizer; omit it, or "
+                "ends=True works only with n-grams of two or more words and the default word tokenizer; omit ends, or "
                 "pass ngrams=(2, 2) or more"
             )
         if self.analyzer == "place" and self.ngrams != (1, 1):

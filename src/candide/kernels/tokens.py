@@ -18,11 +18,11 @@ from .vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 if TYPE_CHECKING:
     from . import Kernels
 
-# The native number of tokens that Python has cut, and the byte that ends each of them, which is no part of UTF-8.
+# The native code for tokens that Python has split, and the byte that ends each token, which is invalid in UTF-8.
 _GIVEN, _TOKEN_END = len(ANALYZERS), b"\xff"
 
 
-# Characters of all; rows of tokens take five to fifteen bytes for each.
+# Total number of characters; rows of tokens take five to fifteen bytes per character.
 _FEW = 1 << 25
 
 
@@ -55,7 +55,7 @@ class TokenTally(NamedTuple):
 
 
 class TokenTables(NamedTuple):
-    """What a token adds to a score, ``(codes, scores)`` of float32 or float64, C-contiguous."""
+    """The contribution of each token to each score, ``(codes, scores)`` of float32 or float64, C-contiguous."""
 
     each: Array | None = None  # for every occurrence
     once: Array | None = None  # once for every text that holds it
@@ -134,7 +134,7 @@ class _Group(NamedTuple):
 def _by_groups(
     texts: _core.Texts, features: Sequence[TokenFeatures], call: Callable[[_Group], list[Result]]
 ) -> list[Result]:
-    """Compute all features whose tokenizer is native in one pass, and each of the others in a pass of its own."""
+    """Compute all features whose tokenizer is native in one pass, and each of the others in a separate pass."""
     results: dict[int, Result] = {}
     for group in _groups(texts, features):
         results |= zip(group.places, call(group), strict=True)
@@ -202,7 +202,7 @@ def _tally(
     shape = len(indptr) - 1, len(coding)
     indptr, codes = _narrow(indptr, codes)
     total, held = (csr_array((values, codes, indptr), shape=shape) for values in (occurrences, texts))
-    # A vocabulary holds the tokens seen; of a few texts, almost all buckets are empty.
+    # A vocabulary contains only tokens that occurred, but with few texts almost all buckets are empty.
     if shape[0] * shape[1] <= max(0 if isinstance(coding, Buckets) else DENSE_CELLS, 3 * len(codes)):
         total, held = total.toarray(), held.toarray()
     return TokenTally(coding, total, held)
@@ -221,7 +221,7 @@ def tally_and_keep(
     features: Sequence[TokenFeatures],
     kernels: Kernels,
 ) -> list[TokenTally]:
-    """Return weights of texts that hold each token, without occurrences, and keep the rows of tokens in ``data``."""
+    """Return weights of texts that contain each token, without occurrences, and keep the rows of tokens in ``data``."""
     found = kernels.count_tokens(
         data.texts,
         [TokenFeatures(tokenizer, _sparing(coding)) for tokenizer, coding in features],

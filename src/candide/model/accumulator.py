@@ -18,7 +18,7 @@ from ..specs.bound import BoundSpec
 from ..statistics.texts import TextStatistics
 from .state import State
 
-# A sum is added to the one before it once it is this part of it.
+# A sum is added to the previous one once it is at least this fraction (1 / 4) of its size.
 _PART = 4
 
 
@@ -46,7 +46,7 @@ def summarize(spec: BoundSpec, rows: LabeledRows, kernels: Kernels, joining: Joi
         below = None if joining is None else joining.kept_below(classes)
         sample = Sample.of(data, positions, weight, len(classes), spec.budget, below, groups)
     if isinstance(data, TextRows):
-        data.counted.clear()  # the sample has those of its texts
+        data.counted.clear()  # the sample keeps the tokens of its texts
     state = State(classes, np.zeros(len(classes), dtype=bool), statistics, sample=sample)
     return state if weight is None else state.without_empty_classes()
 
@@ -112,7 +112,7 @@ class RowCounts(NamedTuple):
 class PartialState(NamedTuple):
     """The state of some partitions, by their numbers."""
 
-    state: State | None  # None: there were no rows
+    state: State | None  # None if there were no rows
     partitions: frozenset[int]
     n_rows: int = 0
     n_unlabeled: int = 0
@@ -136,7 +136,7 @@ def merge_partial_states(parts: Iterable[PartialState]) -> PartialState:
 def _each_once(parts: Iterable[PartialState]) -> list[PartialState]:
     seen: set[int] = set()
     kept: list[PartialState] = []
-    # Those of most partitions first: what a smaller one holds may be in it already.
+    # Parts with the most partitions first: smaller ones may already be contained in them.
     for part in sorted(parts, key=lambda part: (-len(part.partitions), min(part.partitions, default=-1))):
         if part.partitions <= seen:
             continue

@@ -1,4 +1,4 @@
-"""Attributes that are made when first asked for, without a lock."""
+"""Attributes that are computed on first access, without a lock."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ class cached(Generic[T]):  # noqa: N801  # it is used like a function
 
     def __get__(self, instance: object | None, owner: type) -> Self | T:
         if instance is None:
-            return self  # asked of the class, for documentation
+            return self  # accessed on the class, for documentation
         value: T = vars(instance).setdefault(self.name, self.make(instance))
         return value

@@ -25,7 +25,7 @@ def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: St
     if fitted is not None and state.sample is None:
         fitted = _without_refit(fitted, state, batch)
         if sign < 0 and isinstance(fitted.views, StackedViews):
-            # Nothing will make the views again, and a name may identify a person.
+            # The views will not be computed again, and a name may identify a person.
             binning = fitted.views.binning.without_forgotten(state.statistics)
             fitted = replace(fitted, views=replace(fitted.views, binning=binning))
     elif fitted is not None:
@@ -36,7 +36,7 @@ def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: St
         fitted = _with_views(fitted, bound_spec, state, batch, sign)
     after = type(model)(bound_spec, state, fitted, token_names=model.token_names, choices=model.latest_choices)
     if fitted is not None and state.sample is not None:
-        vars(after)["current"] = fitted  # which is known to suit
+        vars(after)["current"] = fitted  # which is known to be valid
     return after
 
 
@@ -45,15 +45,15 @@ def _without_refit(fitted: Fitted, state: State, batch: State) -> Fitted:
     later = fitted.later(float(batch.rows.sum()))
     if later.is_due and not fitted.is_due:
         warn(
-            f"{later.age:.0%} of the rows changed since {what_looks_back(later.bound_spec)} was fitted, but this "
-            "model keeps no training rows to refit it, so it is unchanged; construct it with subsample=100_000, or "
+            f"{later.age:.0%} of the rows changed since {what_looks_back(later.bound_spec)} was fitted, but it "
+            "cannot be refitted, because this model keeps no training rows; construct it with subsample=100_000, or "
             "fit again with all rows"
         )
     return later.among(state.classes)
 
 
 def _with_views(fitted: Fitted, bound_spec: BoundSpec, state: State, batch: State, sign: float) -> Fitted | None:
-    """Views of a table hold sums of rows too, which change at once; None where they must be made anew."""
+    """Views of a table contain sums of rows too, which are updated immediately; None if they must be computed again."""
     if not isinstance(fitted.views, StackedViews):
         return fitted
     batch = batch.among(state.classes)
@@ -67,7 +67,7 @@ def _with_views(fitted: Fitted, bound_spec: BoundSpec, state: State, batch: Stat
 def forgotten(model: Classifier, batch: State) -> Classifier:
     """Return the classifier without rows that it was trained on.
 
-    They leave sums, views and the rows kept at once; a refinement, which is no sum, with the next refit.
+    Sums, views and kept rows change immediately; a refinement, which is not a sum, changes with the next refit.
     """
     fitted, state = model.latest_fitted, model.state.forget(batch)
     batch = model.state.in_same_groups(batch)
@@ -91,7 +91,7 @@ def merged(model: Classifier, other: Classifier) -> Classifier:
     fitted = _frozen_fitted(model, other) or _frozen_fitted(other, model)
     if fitted is not None:
         return type(model)(model.bound_spec, state, fitted, token_names=names)
-    # What was fitted for the model with more weight: the result does not depend on which model absorbed which.
+    # Use the estimates of the model with more weight, so that the order of the models does not matter.
     heavier, lighter = (model, other) if model.state.rows.sum() >= other.state.rows.sum() else (other, model)
     if heavier.kept_fitted is None:
         return type(model)(model.bound_spec, state, token_names=names)

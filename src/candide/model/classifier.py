@@ -48,7 +48,7 @@ class Classifier:
         importance: Table | None = None,
         choices: Family | None = None,
     ) -> None:
-        # An impossible prior is an error now, not at predict.
+        # An invalid prior raises an error here rather than in predict.
         bound_spec.prior.check(state.classes, state.rows)
         if bound_spec.target is not None:
             ClassPrior(bound_spec.target).check(state.classes, state.rows)
@@ -57,10 +57,10 @@ class Classifier:
         self._earlier_fitted = fitted
         # The families of columns that were chosen when ``fitted`` was made.
         self._earlier_choices = choices
-        # Made before the training rows went.
+        # Computed before the training rows were dropped.
         self._report = report
         self.token_names = token_names or {}
-        self.importance = importance  # of columns, once somebody asked (explain/importance.py)
+        self.importance = importance  # of columns, computed on first use (explain/importance.py)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {
@@ -106,7 +106,7 @@ class Classifier:
     def statistics(self) -> Any:
         """Return the statistics of the state; if kept rows reveal copies, a row has the weight of all of its copies.
 
-        What a row weighs matters to choices, and these stay until the next refit.
+        Choices depend on the weights of rows, and stay the same until the next refit.
         """
         return self.state.statistics_with_copies() if self._kept_choices is None else self.state.statistics
 
@@ -126,7 +126,7 @@ class Classifier:
         return None if follows or not is_table(self.bound_spec.family) else self.family
 
     def complete(self) -> Classifier:
-        """Fit everything that the bound spec asks for, and return the model.
+        """Fit everything that the bound spec requires, and return the model.
 
         Estimators complete a model whenever it has changed, so that predicting only reads it: what is fitted depends on
         the rows learned, and never on when a prediction was made.
@@ -181,12 +181,12 @@ class Classifier:
 
     @property
     def latest_fitted(self) -> Fitted | None:
-        """What was fitted last, without fitting anything now."""
+        """The latest estimates, without fitting anything now."""
         return vars(self).get("current", self._earlier_fitted)
 
     @property
     def kept_fitted(self) -> Fitted | None:
-        """What was fitted last if it is still valid for the current state; nothing is fitted now."""
+        """The latest estimates if they are still valid for the current state; nothing is fitted now."""
         if "current" in vars(self):
             return self.current
         fitted = self.latest_fitted
@@ -202,7 +202,7 @@ class Classifier:
         plain = None if result.plain is None else self._retargeted(result.plain)
         if self.bound_spec.target is None:
             return OutOfFoldScores(result.seen, scores, optimistic, plain)
-        # Where the model is used, the classes have other shares than among the rows that were kept.
+        # At prediction time, the class frequencies differ from those of the kept rows.
         trained = self.bound_spec.prior.as_in_training.probability(self.classes, self.state.rows)
         share = np.divide(self.bound_spec.target, trained, out=np.zeros_like(trained), where=trained > 0)
         weight = result.seen.case_weight * share[result.seen.batch.classes]
@@ -252,7 +252,7 @@ class Classifier:
 
     @property
     def prior_in_score(self) -> ClassPrior:
-        """The class prior that scores hold. Calibrated scores hold the shares of training, whatever was given: the
+        """The class prior that scores include. Calibrated scores hold the shares of training, whatever was given: the
         calibration would undo what is given, so that comes after it.
         """
         if self.bound_spec.corrects:
@@ -290,7 +290,7 @@ class Classifier:
         """Return the classifier with all weights multiplied by a factor."""
         fitted, state = self.latest_fitted, self.state.discount(factor)
         if fitted is not None and factor == 0 and state.sample is not None:
-            fitted = None  # nothing is left of what it was fitted on
+            fitted = None  # none of the rows it was fitted on remain
         fitted = None if fitted is None else fitted.discounted(factor)
         return Classifier(self.bound_spec, state, fitted, token_names=self.token_names, choices=self.latest_choices)
 
@@ -317,7 +317,7 @@ class Classifier:
         from .top_features import top_token_names
 
         made = self.report if compute_loo and self.can_report else None
-        # Views that no weight was found for are weighed again only with rows.
+        # Views without a fitted weight can get one only from training rows.
         fitted = self.fitted_without_rows
         if fitted is not None and fitted.views is not None:
             views: Any = fitted.views.without_unused()
@@ -352,7 +352,8 @@ class Classifier:
     def for_file(self, *, forgot: bool = False) -> Classifier:
         """Return the classifier to store: refitted if the file would be incomplete or would contain forgotten rows.
 
-        A file holds the sums, not the families of columns, which are chosen again; a refinement holds forgotten words.
+        A file contains the sums, not the families of columns, which are chosen again; a refinement contains
+        forgotten words.
         """
         untold = self.latest_choices or (forgot and getattr(self.latest_fitted, "refinement", None) is not None)
         return self.refitted(self.bound_spec) if self.staleness and self.can_refit and untold else self
@@ -364,14 +365,14 @@ class Classifier:
     def with_class_prior(self, prior: Floats) -> Classifier:
         """Return the classifier for rows with other class frequencies than in training.
 
-        A calibration was fitted with the shares of training, so the change comes after it. What was chosen stays.
+        A calibration was fitted with the shares of training, so the change comes after it. Choices stay the same.
         """
         bound_spec, choices = replace(self.bound_spec, target=prior), self.latest_choices
         return Classifier(bound_spec, self.state, self.current, token_names=self.token_names, choices=choices)
 
     @property
     def prior_change(self) -> Floats:
-        """What another class prior adds to calibrated log posteriors; -inf where one of the two rules a class out."""
+        """Change of calibrated log posteriors by another class prior; -inf where one of the two rules out a class."""
         if not self.bound_spec.corrects or (self.bound_spec.target is None and self.bound_spec.prior.is_as_in_training):
             return np.zeros(len(self.classes))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -149,8 +149,8 @@ def conformal_threshold(
     ``own_log_probability`` are those of rows left out, of their own class. With ``by_class`` the coverage holds within
     every class, and each has its own threshold; else it holds over all rows. A new row is counted as one more, which
     may come out lower than all others (the n + 1 of conformal prediction): where rows are too few for the coverage,
-    the threshold is -inf and lets every class in. ``coverage=1`` does too. With a ``multiplicity``, a row stands for so
-    many equal ones, and its weight is that of all of them.
+    the threshold is -inf and lets every class in. ``coverage=1`` does too. With a ``multiplicity``, a row
+    represents this many equal rows, and its weight is their total weight.
 
     >>> own = np.log(np.arange(1, 10) / 10)
     >>> np.exp(conformal_threshold(own, np.zeros(9, dtype=np.int32), np.ones(9), 0.8, False, 2)).round(3)
@@ -172,7 +172,7 @@ def _threshold(own: Floats, weight: Floats, copies: Array, coverage: float) -> f
         return -np.inf
     order = np.argsort(-own)
     reached = np.cumsum(weight[order])
-    # The new row has the weight of an average one. The slack is for sums that rounding leaves a hair short.
+    # The new row has the weight of an average row. The factor allows for sums that rounding makes slightly too small.
     needed = coverage * (reached[-1] + reached[-1] / copies.sum()) * (1.0 - 1e-12)
     place = int(np.searchsorted(reached, needed))
     return float(own[order[place]]) if place < len(own) else -np.inf

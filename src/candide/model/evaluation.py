@@ -117,7 +117,7 @@ class Evaluation:
         The bins behind ``ece``: confidence, accuracy, weight.
     per_class : Table
         ``class``, ``precision``, ``recall``, ``f1``, ``auc`` and ``weight``; NaN where the denominator is 0. ``auc`` is
-        the area under the ROC curve of the class against all others; log-odds that differ by less than 0.4 % may
+        the area under the ROC curve of the class against all others; log-odds that differ by less than 0.4% may
         count as equal.
     confusion : array of shape (classes, classes)
         Weight of rows, true × predicted.
@@ -126,7 +126,7 @@ class Evaluation:
     optimistic : Evaluation, optional
         The same metrics without cross-fitting: families, weights and calibration were chosen on the evaluated rows.
     plain : Evaluation, optional
-        The same rows by plain naive Bayes: the same columns without stacking and calibration. None for models that
+        The metrics of plain naive Bayes, without stacking and calibration, on the same rows. None for models that
         are plain themselves.
 
     Examples
@@ -173,7 +173,7 @@ class Evaluation:
     ) -> Evaluation:
         """Compute the metrics from log probabilities ``(rows, classes)`` and the positions of the true classes.
 
-        With a ``multiplicity``, a row stands for several equal rows, and its weight is that of all of them.
+        With a ``multiplicity``, a row represents several equal rows, and its weight is their total weight.
         """
         return cls.from_row_scores([RowScores.of(log_probability, classes, weight, multiplicity, groups)], labels)
 

@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from ..statistics.table import TableStatistics
     from .classifier import Classifier
 
-# Blocks of rows that are left out one after the other, at most.
+# Maximum number of blocks of rows that are left out in turn.
 _MOST_BLOCKS = 50
-# Share of the weight that may be learned or forgotten before it is fitted again.
+# Share of the weight that may be learned or forgotten before a refit.
 _CHANGED = 0.1
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was estimated from the sample, for which bound spec, and when all rows had which weight."""
+    """The estimates from the sample, their bound spec, and the total weight of the rows at that time."""
 
     bound_spec: BoundSpec
     classes: Index
@@ -53,7 +53,7 @@ class Fitted:
     calibration: Calibration | None = None
     views: StackedViews | StackedTokenViews | None = None
     refinement: Refinement | None = None
-    changed: float = 0.0  # weight of the rows learned and forgotten since
+    changed: float = 0.0  # weight of the rows learned and forgotten since the fit
     # Everything but a refinement cannot be fitted again: unlabeled rows are in the sums with labels predicted by it.
     frozen: bool = False
 
@@ -117,7 +117,7 @@ class Fitted:
 
 
 def fit_on_sample(model: Classifier, kernels: Kernels) -> Fitted:
-    """Fit everything that the bound spec asks for."""
+    """Fit everything that the bound spec requires."""
     bound_spec, state = model.bound_spec, model.state
     seen, alpha = seen_rows(bound_spec, state, what_looks_back(bound_spec)), None
     if not len(seen.case_weight) and state.rows.any():
@@ -197,7 +197,7 @@ def seen_rows(bound_spec: BoundSpec, state: State, what: str) -> TrainingRows:
     if sample is None:
         raise ParameterError(
             f"{what} needs training rows, but this model keeps none; construct it with subsample=100_000 (for merged "
-            "models: all of them) and fit again"
+            "models, each of them) and fit again"
         )
     data = bound_spec.family.restored(sample.data, state.statistics)
     places, weight, multiplicity = sample.observations

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Sets of columns that one call makes models for at most: those of most rows, and of equals the first. Rows that lack
 # other columns are scored by the model of all columns, with weights that follow the share of the columns they have.
 MOST_PATTERNS = 16
-# Models that are held.
+# Maximum number of cached models.
 _HELD = 32
 
 

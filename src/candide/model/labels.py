@@ -22,7 +22,7 @@ from ..kernels import Kernels
 from ..specs import Spec
 from ..statistics.hashing import group_hashes
 
-# Classes that an error lists.
+# Maximum number of classes listed in an error.
 _SHOWN = 5
 
 
@@ -72,7 +72,7 @@ class LabelFilter:
             raise NoLabels(n_missing)
         self.add(n_missing, first=int(np.argmax(missing)))
         rows = np.flatnonzero(~missing)
-        # Weights of another length are refused where they are read.
+        # Weights of the wrong length raise an error when they are read.
         kept = (take_rows(part, rows) if count_rows(part) == n_rows else part for part in others)
         return take_rows(X, rows), take_rows(y, rows), *kept
 

@@ -42,7 +42,7 @@ def leave_one_out(
         finite = leaders_only(finite, list(limits), finite > -np.inf)
     if kernels.normalize(finite, logarithm=True):
         for i in np.flatnonzero(~np.isfinite(finite.max(axis=1))):
-            # A row so extreme that its scores overflow: by a model made without it.
+            # If the scores of an extreme row overflow, score it with a model trained without it.
             finite[i] = _scored_by_rest(model, batch, np.array([i]), kernels, prior)[0]
     return finite
 
@@ -70,7 +70,7 @@ def _offset_change(model: Classifier, batch: Batch) -> Floats:
         rest = np.tile(rows, (len(batch.classes), 1))
         rest[np.arange(len(rest)), batch.classes] = remaining(rows[batch.classes], batch.weight)
         without = model.offset_for(rest)
-    # A class that is impossible stays so.
+    # Impossible classes stay impossible.
     possible = np.isfinite(offset)
     return np.subtract(without, offset, out=np.zeros_like(without), where=possible)
 
@@ -143,7 +143,7 @@ def read_folds(groups: Any, n_folds: int | None, n_rows: int) -> Array:
     """Return the fold of each row: one fold per group, or ``n_folds`` ranges of rows."""
     if groups is not None:
         if n_folds is not None:
-            raise ParameterError(f"n_folds is {n_folds!r}, but with groups every group is a fold; omit one of them")
+            raise ParameterError(f"n_folds is {n_folds!r}, but with groups every group is a fold; omit n_folds")
         return _positions_of(groups, n_rows)
     if n_rows < 2:
         raise ParameterError(

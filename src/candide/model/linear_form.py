@@ -92,7 +92,7 @@ class CellsAndSquares:
 
 @dataclass(frozen=True)
 class OneHot:
-    """1 for the value that a cell holds. Missing cells and values without a code of their own have no input."""
+    """1 for the value of a cell. Missing cells and values without a code have no input."""
 
     tables: tuple[CodeTable, ...]  # of the columns
     codes: Callable[[Dense, Kernels], Dense]
@@ -234,14 +234,14 @@ def _quadratic(term: Quadratic, *, is_limit: bool, squares: bool) -> LinearScore
             "each class has its own variance, which makes the log-odds quadratic",
             "choose variance='shared', or call as_linear(squares=True), which is linear in x and x²",
         )
-    # Measured from the mean of the classes' means: what all classes share is left out, which would cost digits.
+    # Relative to the mean of the class means: the part that all classes share would cause cancellation.
     middle = center.mean(axis=0)
     away = spread * (center - middle)
     at_zero = -away * (center + middle)
     return LinearScores(Cells(), LinearTerm(LinearTable(2 * away, -at_zero, signed=True), at_zero.sum(axis=1)))
 
 
-# Classes and inputs that are shown in full.
+# Maximum number of classes and inputs that are shown in full.
 _SHOWN_CLASSES, _SHOWN_INPUTS = 6, 16
 
 
@@ -270,7 +270,7 @@ class LinearForm:
     weights : array of shape (n_classes, n_inputs)
         -inf where a probability is 0, and inf where its complement is 0.
     bias : array of shape (n_classes,)
-        The log prior of the classes included.
+        Bias of each class, including its log prior.
     missing : array of shape (n_classes, n_inputs) or None
         Contribution of a missing cell in place of ``weights · input``; None if it is 0.
 

@@ -50,7 +50,7 @@ class Model:
     classifier : Classifier
         The bound spec, the state and what was fitted, on encoded rows.
     unlabeled : Unlabeled, optional
-        What was learned from texts without labels.
+        Result of learning from texts without labels.
     has_given_parameters : bool
         Whether the parameters were given, not learned from rows.
     forgot_rows : bool
@@ -180,11 +180,11 @@ class Model:
         return np.zeros(0) if self.spec.reads_texts else self.column_names()
 
     def text_types(self) -> dict[Any, str]:
-        """Return how columns of a text format are read, which has no types of its own: as in training."""
+        """Return the column types for text formats, which have no types: those of training."""
         if self.spec.name != "NaiveBayes":
             return {}
         types = {name: kind for name, kind, _ in self.spec.column_types(self.schema, self.classifier)}
-        # What looks like a boolean or a date is recognized.
+        # Booleans and dates are recognized by their values.
         return {name: kind for name, kind in types.items() if kind in ("number", "category", "text")}
 
     def schema_table(self) -> Table:
@@ -236,7 +236,7 @@ class Model:
 
     @property
     def has_training_rows(self) -> bool:
-        """Whether the model holds rows that it was trained on."""
+        """Whether the model keeps training rows."""
         return self.state.sample is not None
 
     @property
@@ -322,7 +322,7 @@ class Model:
         return np.asarray(answers[chosen])
 
     def predict_set(self, X: Any, coverage: float = 0.9, by_class: bool = False) -> Array:
-        """Return sets of classes that hold the true class in about ``coverage`` of all rows."""
+        """Return sets of classes that contain the true class in about ``coverage`` of all rows."""
         by_class, share = flag(by_class, "by_class"), number(coverage, "coverage", most=1.0)
         result = self.classifier.out_of_fold
         classes, weight = result.seen.batch.classes, result.seen.case_weight

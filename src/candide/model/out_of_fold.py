@@ -28,9 +28,9 @@ from .state import State
 if TYPE_CHECKING:
     from .classifier import Classifier
 
-# Rows up to which the whole model of a table is fitted again without each fold.
+# Up to this many rows, the whole model of a table is refitted without each fold.
 _MOST_MADE_AGAIN = 5_000
-# Folds up to which stacked views are fitted again for each.
+# Up to this many folds, stacked views are refitted for each fold.
 _MAX_STACKED_FOLDS = 10
 
 
@@ -123,7 +123,7 @@ def _stacked_out_of_fold(
             seen, _made_again(model, seen, folds, kernels), _optimistic(model, _left_out(model, seen, kernels))
         )
     few = views.subsample(seen)
-    # Chosen before they are dealt out: rows evenly spaced may all be of one fold.
+    # The rows are chosen before they are assigned to folds: evenly spaced rows may all be in one fold.
     seen = seen.take(few, seen.multiplicity[few])
     row, folds, copies = seen.stratified_folds()
     scores, seen = _left_out(model, seen, kernels)[:, row], seen.take(row, copies)
@@ -152,7 +152,7 @@ def _refined_out_of_fold(
 
 
 def _is_small(state: State, seen: TrainingRows) -> bool:
-    """Return whether the sample holds all rows, and few enough to fit the whole model again without each fold.
+    """Return whether the sample contains all rows, and few enough to refit the whole model without each fold.
 
     With more rows only the weights are fitted again: the other choices then hardly depend on a fold.
     """
@@ -221,7 +221,7 @@ def weighed_again(
     out = np.empty(scores.shape[1:])
     for here in rows_by_fold(folds):
         rest = np.setdiff1d(np.arange(len(folds)), here, assume_unique=True)
-        # A single row has no others to fit weights on, and is of the only class.
+        # For a single row, there are no other rows to fit weights on, and only one class.
         again = views.fit_weights(scores[:, rest], seen.take(rest, seen.multiplicity[rest])) if len(rest) else views
         out[here] = again.combine(scores[:, here])
     parts = seen.batch.classes, seen.case_weight, None, seen.multiplicity
@@ -294,7 +294,7 @@ def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior
         and fitted.changed
         and model.state.sample is not None
     ):
-        # Views without the rows learned since cannot leave them out.
+        # Rows that were learned after the views were fitted cannot be left out of them.
         model = model.refitted(model.bound_spec)
     views = _views(model)
     if views is None:
@@ -311,7 +311,7 @@ def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior
 def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """Return log p(class | x) of learned rows, each fold by a model without it.
 
-    What was fitted stays, except stacked views, which contain the fold: they are fitted again. Many folds are then
+    Estimates stay the same, except stacked views, which contain the fold and are fitted again. Many folds are then
     grouped, so that several are left out together.
     """
     if _views(model) is None:

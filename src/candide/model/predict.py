@@ -49,7 +49,7 @@ def labeled_batches(model: Model, source: Source) -> Iterator[Batch]:
 
 
 class _Result(NamedTuple):
-    """What a task made of a chunk, None if no row has a label, and the number of rows without one."""
+    """The result of a task for a chunk (None if no row has a label), and the number of rows without a label."""
 
     value: Any
     n_unlabeled: int
@@ -72,7 +72,7 @@ def _results(task: _ModelTask, source: Source) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class _ModelTask(ABC):
-    """What is done with the rows of a chunk that have a label. Clusters send it to workers."""
+    """The task for the labeled rows of a chunk. Clusters send it to workers."""
 
     model: Model
 

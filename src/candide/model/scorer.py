@@ -110,11 +110,11 @@ def _leaders(scores: Floats, alive: Array, slack: float = 0.0) -> Array:
 def log_likelihood(model: Classifier, data: Any, classes: Positions, weight: Floats | None, kernels: Kernels) -> float:
     """Return Σ log p(x, class) over rows."""
     if weight is not None:
-        # A row of weight 0 is not there: 0 · (-inf) counts as 0.
+        # Rows of weight 0 are ignored: 0 · (-inf) counts as 0.
         kept = np.flatnonzero(weight > 0)
         data, classes, weight = data.take(kept), classes[kept], weight[kept]
     parts = [_log_likelihood(model, *part, kernels) for part in _row_ranges(data, classes, weight)]
-    # Terms that outgrow all others are added apart; the first that does not cancel decides.
+    # Diverging terms are added separately; the first that does not cancel determines the result.
     *diverging, finite = np.sum(parts, axis=0)
     left = [term for term in diverging if term]
     return float(np.copysign(np.inf, left[0]) if left else finite)

@@ -15,16 +15,16 @@ from ..stacking.training_rows import TrainingRows, rows_by_fold
 from .leave_one_out import scored_by_rest
 from .scorer import leaders_only
 
-# Below this log α the classes share nothing.
+# Lower bound of log α.
 _LOWEST = -12.0
 _N_STARTS = 13
-# What is more probable by less than this share is as probable.
+# Relative differences in likelihood below this count as equal.
 _FLAT = 1e-9
 _GOLDEN = (np.sqrt(5.0) - 1) / 2
 
-# From 1 outwards: among equals the first wins, and so it does where nothing can be said.
+# Ordered by distance from 1: of equally good values the first is chosen.
 GRID = np.array([1.0, 0.5, 2.0, 0.2, 5.0, 0.1, 10.0, 0.03, 30.0, 0.01, 100.0, 0.003, 0.001])
-# More columns than this share one pseudo-count: looking at each alone would cost more than all of training.
+# With more columns than this, all share one pseudo-count: choosing one for each would take longer than training.
 _MOST_COLUMNS = 500
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .model import Model
     from .train import Summarize
 
-# Bytes of rows that are predicted or scored at once.
+# Number of bytes of rows that are predicted or scored at once.
 BATCH_BYTES = 1 << 24
 
 
@@ -83,17 +83,17 @@ def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
 class Source(ABC):
     """Rows to learn from, or to predict."""
 
-    #: Names of the columns; None where rows have no columns with names that are known before they are read.
+    #: Names of the columns; None if they have no names, or the names are not known before the rows are read.
     names: Sequence[str] | None = None
-    #: Roles that the user gave; None where labels and weights can only be those that were given.
+    #: Roles set by the user; None if labels and weights were passed separately.
     requested: RequestedRoles | None = None
-    #: Roles of the columns, as given or inferred; None where there are no names.
+    #: Roles of the columns, set or inferred; None if there are no names.
     roles: Roles | None = None
     #: Rows that the last pass could not read.
     bad_rows: Any = ()
     #: Whether all rows are in memory.
     in_memory: ClassVar[bool] = False
-    #: Whether training can go on after so many rows.
+    #: Whether training can resume after a given number of rows.
     can_resume: ClassVar[bool] = False
     #: Whether batches are read and counted in this process.
     is_read_here: ClassVar[bool] = True
@@ -210,14 +210,14 @@ def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles |
             label = source.roles.label
             learned = model.schema.feature_names or ()
             if label in learned:
-                # It is called like a label, but the model was trained on it.
+                # The column is named like a label, but the model was trained on it as a feature.
                 others = [name for name in names if name not in learned and name != weight]
                 label = others[0] if len(others) == 1 else None
         if labeled and label not in names:
             raise no_column(label, "label", trained.label if trained else None, names)
     others = [name for name in names if name not in (label, weight)]
     found = model.roles_in(others, text, label or "")._replace(weight=weight)
-    # Rows to predict need no label, and are not left out without one.
+    # Rows to predict need no label, so rows without a label are not dropped.
     return found if labeled or requested is None else found._replace(label="")
 
 

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 class State:
     """Classes in sorted order, which of them were declared by the user, and the statistic of the rows.
 
-    A declared class stays though nobody has seen it, or though all its rows were forgotten; others vanish with their
+    Declared classes stay even if they have no rows, or all their rows were forgotten; others disappear with their
     last row.
     """
 
     classes: Index
     declared: Array  # (classes,) bool
     statistics: Any
-    closed: bool = False  # the declared classes are all there may be
+    closed: bool = False  # only the declared classes are allowed
     sample: Sample | None = None  # training rows, if they are kept
 
     @property
@@ -57,9 +57,9 @@ class State:
     def _plus(self, other: State, verb: str) -> State:
         classes = join(self.classes, other.classes)
         a, b = self.among(classes), other.among(classes)
-        # One list that is open keeps the result open.
+        # The result is closed only if both are.
         closed = self.closed and other.closed
-        # Rows kept by one side alone would not stand for the whole.
+        # A sample of only one side would not represent all rows.
         both = a.sample is not None and b.sample is not None
         sample = a.sample.merge(b.sample) if both else None  # type: ignore[union-attr, arg-type]
         plus = getattr(a.statistics, verb, a.statistics.merge)

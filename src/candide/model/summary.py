@@ -28,7 +28,7 @@ from .table import Table, objects
 if TYPE_CHECKING:
     from .classifier import Classifier
 
-# Columns of a view that are named.
+# Maximum number of columns listed per view.
 _LISTED = 5
 
 
@@ -153,7 +153,7 @@ def _columns(model: Classifier) -> dict[str, Array]:
     # Unused feature sets have no weight.
     rows = [(*name[:1], tokens[name.feature_set], *name[1:], weights.get(name, 0.0)) for name in likelihood.bin_names]
     if model.fitted is not None and model.fitted.refinement is not None:
-        # Its tokens have a weight each, not one together.
+        # The regression has one weight per token.
         rows += [
             (feature_set.name, len(feature_set.coding), "a regression", 0, np.nan)
             for feature_set in model.fitted.refinement.feature_sets

@@ -1,4 +1,4 @@
-"""Names of hashed tokens, from training texts that hold them."""
+"""Names of hashed tokens, from training texts that contain them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.tokens import TokenFeatures
 from ..kernels.vocabulary import Buckets, Coding, Vocabulary
 
-# Names of tokens by look and code.
+# Names of tokens by feature set and code.
 Names = dict[str, dict[int, str]]
 
-# Texts that are searched for tokens.
+# Maximum number of texts that are searched for tokens, and how many at once.
 _MOST_TEXTS = 10_000
 _AT_ONCE = 1_000
 
@@ -32,7 +32,7 @@ def named(
     found = kernels.count_tokens(held.texts, [TokenFeatures(tokenizer, Vocabulary())], grow=True)[0]
     assert isinstance(found.coding, Vocabulary)
     names = found.coding.tokens()
-    # The most frequent last, so that it stays.
+    # The most frequent token comes last, so that it is kept.
     order = np.argsort(np.bincount(found.rows.indices, minlength=len(names)), kind="stable")
     bucket = coding.codes(names)[order].tolist()
     by_bucket: Mapping[int, str] = dict(zip(bucket, (names[i] for i in order), strict=True))
@@ -44,7 +44,7 @@ def _holders(tokenizer: TokenizerConfig, coding: Buckets, codes: Array, texts: T
     step = -(-texts.n_rows // _MOST_TEXTS) if texts.n_rows else 1
     some = texts.take(np.arange(0, texts.n_rows, step))
     found: dict[int, int] = {}
-    # The tokens of all these texts would take a hundred times their room.
+    # The tokens of all these texts would take a hundred times their memory.
     for begin, _, part in chunks(some, _AT_ONCE):
         rows = kernels.count_tokens(part.texts, [TokenFeatures(tokenizer, coding)], grow=False)[0].rows
         places = np.flatnonzero(np.isin(rows.indices, codes))

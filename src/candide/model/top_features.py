@@ -20,7 +20,7 @@ from .token_names import Names, named
 if TYPE_CHECKING:
     from .classifier import Classifier
 
-# Candidates of a class for each token that is listed.
+# Number of candidates per class for each listed token.
 _CANDIDATES = 5
 # Punctuation is listed only if it raises the probability of the class at least this share of the way to 1.
 _TELLING_SIGN = 0.5
@@ -35,10 +35,10 @@ class Candidates(NamedTuple):
     coding: Coding
     classes: Array
     codes: Array
-    held: Floats  # in the class: of the texts that hold it, or of how often they do
+    held: Floats  # number of texts of the class that contain it, or of its occurrences in them
     score: Floats  # ``identified``
     rise: Floats  # ``raised``
-    bits: Floats  # for the class, against the mean of all
+    bits: Floats  # for the class, against the mean of all classes
 
     @property
     def informative(self) -> Array:

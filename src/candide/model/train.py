@@ -33,7 +33,7 @@ from .state import State
 # First rows that define the schema: they tell columns of names from columns of texts. Few are enough where all are
 # texts or numbers.
 _HEAD, _SHORT_HEAD = 10_000, 100
-# Memory of a row besides its cells; a text that is a Python string takes as much.
+# Memory overhead of a row, or of a text that is a Python string.
 _ROW_BYTES = 64
 _NO_CONTEXT = nullcontext()
 
@@ -147,7 +147,7 @@ class Training:
 
     @classmethod
     def start(cls, spec: Spec, source: Source, monitor: Monitor) -> Training:
-        """Return a training that goes on from a checkpoint or begins with the first rows of a source."""
+        """Return a training run that continues from a checkpoint or begins with the first rows of a source."""
         checkpoint = monitor.resume()
         if checkpoint is None:
             n_first = _SHORT_HEAD if spec.reads_texts else _HEAD
@@ -210,11 +210,11 @@ class Training:
         return Model(task.spec, task.schema, Classifier(task.bound, self.total()))
 
     def finish(self, declared: Index | None, more_to_come: bool) -> Model:
-        """Return the model of all rows, with everything fitted that the spec asks for."""
+        """Return the model of all rows, with everything fitted that the spec requires."""
         task, state = self.task, self.total()
         spec, schema, bound = task.spec, task.schema, task.bound
         if not task.is_all_head:
-            # ``columns`` may name kinds of columns that only later rows showed.
+            # ``columns`` may refer to kinds of columns that only occur in later rows.
             learned = Classifier(replace(bound, prior=ClassPrior()), state)
             schema = spec.resolved(schema, learned)
             bound = replace(spec.bind(schema, learned), budget=bound.budget)
@@ -250,8 +250,8 @@ def _rows(encoded: _Encoded) -> LabeledRows:
 class Summarize:
     """The task of a source: to read chunks like the rows of training, and to return their states.
 
-    It holds no rows but those of the head, which are dropped when they have been counted. Engines send the task to
-    their workers, in the form of ``for_workers``.
+    It contains no rows except those of the head, which are dropped once they have been counted. Engines send the task
+    to their workers, in the form of ``for_workers``.
 
     Attributes
     ----------
@@ -307,7 +307,7 @@ class Summarize:
         """Return the task for processes that have one thread each, without training rows."""
         known = self.reader()
         learned = Classifier(known.bound_spec, replace(known.state, sample=None))
-        # A worker has memory for larger groups, which are added up half as often.
+        # A worker has memory for larger groups, which are added half as often.
         return replace(
             self, spec=replace(self.spec, n_threads=1), kernels=Kernels(1), group_bytes=2 * self.spec.group_bytes,
             learned=learned, joining=None, _head=None, follows=False,
@@ -453,7 +453,7 @@ def _gather(chunks: Iterable[_Encoded], n_bytes: int) -> Iterator[list[_Encoded]
 
 
 def has_no_weight(y: Any, weight: Any) -> bool:
-    """Return whether there are no rows, or none with a weight."""
+    """Return whether there are no rows with a positive weight."""
     return y is not None and (not len(y) or (weight is not None and not np.any(np.asarray(weight) != 0)))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .classifier import Classifier
 
 
-# Training rows that a row is compared with, where they differ in how much evidence they hold.
+# Number of training rows that a row is compared with if rows differ in their amount of evidence.
 _PEERS = 300
 
 
@@ -36,7 +36,7 @@ def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
         )
     amount, queried = _amounts(judge, seen.batch.data, data)
     density = _left_out_density(judge, seen.batch, kernels)
-    # Rows lie in the order of their classes: neighbors of one amount must not be of one class alone.
+    # Rows are sorted by class: neighbors with equal amounts must not all be of one class.
     order = np.lexsort((np.random.default_rng(0).permutation(len(amount)), amount))
     peers = _Peers(amount[order], density[order], seen.case_weight[order])
     return peers.share(queried, judge.log_density(data, kernels))

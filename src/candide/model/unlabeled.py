@@ -30,12 +30,12 @@ from .out_of_fold import weighed_again
 from .source import Chunk, MemorySource
 
 How = Literal["em", "sfe"]
-# What a probability of 0 counts as: that of a class whose texts were all in one fold.
+# Lower bound of probabilities, which are 0 if all texts of a class are in one fold.
 _LEAST = 1e-6
 
 
 class Unlabeled(NamedTuple):
-    """What became of texts without labels: the log-loss of folds of the others, without and with them."""
+    """Result of learning from unlabeled texts: the log-loss on folds of the labeled texts, without and with them."""
 
     n_texts: int
     used: bool

@@ -106,7 +106,7 @@ class Scale(NamedTuple):
 
     place: int
     name: str
-    cells: Array  # as a row holds them
+    cells: Array  # as in a row
     labels: list[str] | None  # None: the numbers are shown
     whole: bool = False  # numbers between which there are none
     dates: bool = False  # numbers that are days

@@ -241,7 +241,7 @@ def _shares(model: BaseNB, scale: Scale, parts: dict[str, Any]) -> Histogram:
 
 
 _MAX_PANELS = 20
-# Columns in one figure, and classes overlaid in a panel.
+# Maximum number of columns in a figure, and of classes overlaid in a panel.
 _MAX_COLUMNS, _MAX_OVERLAID = 12, 6
 _MAX_VALUES = 12
 _MAX_DATES = 3
@@ -257,9 +257,9 @@ def densities(
     informative columns; the figure says what is omitted. With ``column``, panels show the data in gray, the density of
     the model and those of other families.
 
-    Numeric columns have densities. A value with a large share of the column is a point mass, drawn as a stem with its
-    probability on the right axis; the densities cover the other values. Categories, binary columns and the counts of
-    a Poisson model have bars for the probabilities and dots for the observed shares. The data are those that
+    Numeric columns have densities. A value that makes up a large share of the column is a point mass, drawn as a stem
+    with its probability on the right axis; the densities cover the other values. Categories, binary columns and the
+    counts of a Poisson model have bars for the probabilities and dots for the observed shares. The data are those that
     ``NaiveBayes`` has summarized, those that another model keeps (``subsample``), or ``X`` and ``y``. Without data,
     only the density of the model is drawn.
 
@@ -379,7 +379,7 @@ def _overlay_numbers(ax: Axes, found: Curves, shown: list[int], labels: list[str
     if found.masses:
         mass = next(iter(found.masses.values()))
         text = ", ".join(found.scale.written(float(value)) for value in found.points[:2])
-        ax.set_title(f"without {text} ({100 * mass[:, shown].sum(axis=0).mean():.0f} % of rows)", fontsize="x-small")
+        ax.set_title(f"without {text} ({100 * mass[:, shown].sum(axis=0).mean():.0f}% of rows)", fontsize="x-small")
 
 
 def _overlay_values(ax: Axes, found: Curves, shown: list[int], labels: list[str]) -> None:
@@ -420,14 +420,14 @@ def _draw_points(drawn: list[Axes], found: Curves, shown: list[int]) -> None:
         for value, x, p in zip(found.points.tolist(), places.tolist(), mass[:, k].tolist(), strict=True):
             to_left = x > (low + high) / 2
             right.annotate(
-                f"{found.scale.written(value)}: {100 * p:.3g} %", (x, p), (-6 if to_left else 6, 3),
+                f"{found.scale.written(value)}: {100 * p:.3g}%", (x, p), (-6 if to_left else 6, 3),
                 textcoords="offset points", fontsize="x-small", ha="right" if to_left else "left",
             )  # fmt: skip
         if i % 4 == 3 or i == len(drawn) - 1:
             right.set_ylabel("point mass\n(share of the class)", fontsize="small")
         else:
             right.tick_params(labelright=False)
-    # In the legend of the densities, beside which the second axis stands.
+    # Add the point mass to the legend of the densities.
     first = style.row_end(drawn)
     first.plot([], [], "o-", color=color, lw=3.0, alpha=0.6, label="point mass")
     if "data" in found.masses:

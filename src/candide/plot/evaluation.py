@@ -19,7 +19,7 @@ from . import style
 from ._inputs import check_fitted, describe_rows, evaluate
 from .style import Display
 
-# More classes than this leave no room for numbers in the cells.
+# With more classes, there is no space for numbers in the cells.
 _MAX_WRITTEN = 12
 
 
@@ -93,7 +93,7 @@ def reliability(
 
     Below the diagonal the model is overconfident. Predictions are grouped into 15 bins of about equal weight; the size
     of a marker is the weight of its bin. For models with stacking or calibration, plain naive Bayes is drawn as well.
-    The axes begin below the smallest value, often at 50 % for two classes.
+    The axes begin below the smallest value, often at 50% for two classes.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from ._inputs import (
 from .style import Display
 
 _BITS = 1 / np.log(2.0)
-# The number of columns whose lines are computed.
+# Maximum number of columns whose lines are computed.
 _MAX_PROBES = 200
 _N_CHECKS = 16
 
@@ -82,7 +82,7 @@ def nomogram(
     adds = second is not None and _is_additive(model, lines, first, second, base)
     if against is not None and not adds:
         raise ParameterError(
-            "the columns of this model do not add up to its log-odds (it has views of several columns, or its "
+            "the scores of the columns do not add up to the log-odds (the model has views of several columns, or its "
             "calibration is a curve); fit NaiveBayes(stacking=None) with calibrate=None, 'temperature' or 'platt', or "
             "omit against="
         )

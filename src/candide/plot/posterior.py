@@ -23,7 +23,7 @@ class Parameter(NamedTuple):
     """One parameter: its distributions (SciPy's) and estimates."""
 
     symbol: str
-    before: Any  # None where it does not integrate to 1
+    before: Any  # None if it does not integrate to 1
     after: Any
     estimates: dict[str, float]
 

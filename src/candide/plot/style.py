@@ -59,7 +59,7 @@ def name(label: Any, most: int = _MAX_LENGTH) -> str:
     if len(text) > most:
         tail = most // 2 - 1
         text = f"{text[: most - tail - 1].rstrip()}…{text[-tail:].lstrip()}"
-    # matplotlib reads what is between dollars as a formula, and hides names that begin with a line.
+    # matplotlib renders text between dollar signs as a formula, and hides names that begin with an underscore.
     text = text.replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
 
@@ -74,7 +74,7 @@ def names(labels: Iterable[Any], most: int = _MAX_LENGTH) -> list[str]:
     short = [name(text, most) for text in texts]
     if len(set(short)) == len(set(texts)):
         return short
-    # Alike at both ends: what stands around the first place where they differ.
+    # Equal at both ends: show the part around the first difference.
     begin = max(0, _n_common(texts) - most // 2 + 2)
     cut = [name("…" * (begin > 0) + _truncate(text[begin:], most - 2), most) for text in texts]
     if len(set(cut)) == len(set(texts)):

@@ -169,7 +169,7 @@ class PointLabel(NamedTuple):
     color: str
 
 
-# Where a name may stand, in points from its mark: the first place with room is taken.
+# Possible offsets of a label from its marker, in points: the first free position is used.
 _LABEL_POSITIONS = (
     ((4, 3), "left", "bottom"),
     ((4, -3), "left", "top"),
@@ -179,8 +179,8 @@ _LABEL_POSITIONS = (
 
 
 def place_labels(ax: Axes, points: Iterable[PointLabel], most: int) -> list[Annotation]:
-    """Draw the first names that fit without overlap, at most so many."""
-    # Only then it is known where the axes will be.
+    """Draw the first names that fit without overlap, up to a maximum number."""
+    # The position of the axes is known only after drawing.
     figure_of(ax).draw_without_rendering()
     inside, taken, placed = ax.get_window_extent(), list[Bbox](), list[Annotation]()
     for point in points:
@@ -213,10 +213,10 @@ def _contains(outer: Bbox, inner: Bbox) -> bool:
 class TokenContrast(NamedTuple):
     """Tokens with their probabilities in a class and in the one it is compared with."""
 
-    of: str  # as pictures write it
+    of: str  # as shown in plots
     against: str
     token: Array
-    total: Floats  # how often it was seen, in all classes
+    total: Floats  # number of occurrences in all classes
     here: Floats  # p(token | of)
     there: Floats  # p(token | against)
     by_text: bool  # p is that a text holds the token, not that one of its tokens is it

@@ -1,4 +1,4 @@
-"""What all conjugate priors share: a readable form, checks, ways from a posterior to a number, logarithms of shares.
+"""Shared code of conjugate priors: representation, checks, point estimates of a posterior, logarithms of shares.
 
 A probability of exactly 0 is kept as a power of ε, and ε goes to 0 from above: ``log p = finite - order · log(1/ε)``.
 A row with probability 0 in every class is therefore assigned to the class with the lowest power of ε, which is the
@@ -245,7 +245,7 @@ def parts_of(raw: Floats) -> Floats:
     return part
 
 
-# Modes subtract 1 from sums of weights: what is left of two that should be equal is rounding.
+# Modes subtract 1 from sums of weights; smaller differences are rounding errors.
 _ROUNDING = 1e-12
 
 
@@ -259,7 +259,7 @@ def largest(raw: Floats, top: Floats) -> Array:
     return np.asarray(raw >= top - _ROUNDING)
 
 
-# log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: to the last digit from 15 on.
+# log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: accurate to the last digit for z ≥ 15.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)
 _LARGE = 15.0
 _HALF_LOG_2PI = 0.5 * float(np.log(2 * np.pi))

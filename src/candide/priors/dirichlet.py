@@ -22,7 +22,7 @@ from .base import (
     tails,
 )
 
-# So far the difference of two logarithms of the beta function has eleven digits, and is ten times as fast.
+# Up to here, the difference of two log-beta functions is accurate to eleven digits, and ten times as fast.
 _MODERATE = 1e5
 
 
@@ -96,7 +96,7 @@ class Dirichlet(Readable):
         """Return the log marginal likelihood of a sequence with ``count`` observations of each outcome."""
         check_proper(self)
         alpha, count = np.broadcast_arrays(self.concentration, self._counted(count))
-        # A run of the first outcome, then one of the second, and so on, each among all that was counted before it.
+        # A run of the first outcome, then of the second, and so on, each given all previous outcomes.
         others = _sums_before(alpha + count) + _sums_before(alpha[..., ::-1])[..., ::-1]
         return out(log_run(alpha, others, count).sum(axis=-1))
 

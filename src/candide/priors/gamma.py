@@ -26,7 +26,7 @@ from .base import (
 class Gamma(Readable):
     """Gamma prior of a rate λ of events per row.
 
-    It is worth ``shape`` events that were observed in ``rate`` rows.
+    It is equivalent to ``shape`` events observed in ``rate`` rows.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Gamma(Readable):
         return out(np.where(rate > 0, _over(low, rate), 0.0)), out(_over(high, rate))
 
     def log_marginal_likelihood(self, events: Any, exposure: Any) -> Any:
-        """Return the log marginal likelihood of counts with this sum in so many rows, without the term Σ log x!."""
+        """Return the log marginal likelihood of counts with this sum in this many rows, without the term Σ log x!."""
         check_proper(self)
         events, exposure = summaries(self, events=events, exposure=exposure)
         none = self.shape * np.log1p(exposure / self.rate)

@@ -71,7 +71,7 @@ class Normal(Readable):
 
     @property
     def strength(self) -> Any:
-        """Number of observations that the prior is worth: noise / variance."""
+        """Number of observations to which the prior is equivalent: noise / variance."""
         return out(np.asarray(self.noise) / self.variance)
 
     def posterior(self, mean: Any, weight: Any) -> Normal:
@@ -130,9 +130,9 @@ class NormalInverseGamma(Readable):
     location : float or array, default 0.0
         Mean of μ.
     strength : float or array, default 1.0
-        Number of observations that the prior of μ is worth.
+        Number of observations to which the prior of μ is equivalent.
     shape, scale : float or array, default 1.0
-        Parameters of the inverse-gamma distribution; the prior of σ² is worth 2 · shape observations.
+        Parameters of the inverse-gamma distribution; the prior of σ² is equivalent to 2 · shape observations.
 
     Examples
     --------
@@ -245,7 +245,7 @@ class NormalInverseWishart(Readable):
     location : array of shape (..., d)
         Mean of μ.
     strength : float or array, default 1.0
-        Number of observations that the prior of μ is worth.
+        Number of observations to which the prior of μ is equivalent.
     degrees : float or array, default 1.0
         Degrees of freedom.
     scale : array of shape (..., d, d)

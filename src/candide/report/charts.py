@@ -54,9 +54,9 @@ def user_name(value: Any, most: int) -> str:
 def percent(share: float, digits: int = 1) -> str:
     """
     >>> percent(0.1234), percent(float("nan"))
-    ('12.3\\xa0%', '–')
+    ('12.3%', '–')
     """
-    return f"{100 * share:.{digits}f}\u00a0%" if math.isfinite(share) else "–"
+    return f"{100 * share:.{digits}f}%" if math.isfinite(share) else "–"
 
 
 def number(value: float) -> str:
@@ -88,7 +88,7 @@ def bar(share: float, series: int = 0) -> str:
 
 
 class Column(NamedTuple):
-    """A column of an HTML table: its heading, and whether it holds numbers."""
+    """A column of an HTML table: its heading, and whether it contains numbers."""
 
     heading: str
     numeric: bool = False
@@ -241,7 +241,7 @@ def _ticks(low: float, high: float, as_percent: bool = False, most: int = 6) -> 
 
     >>> _ticks(0.0, 1.0), _ticks(17.0, 90.0), _ticks(0.0, 0.24, True)[1]
     ([(0.0, '0'), (0.2, '0.2'), (0.4, '0.4'), (0.6, '0.6'), (0.8, '0.8'), (1.0, '1')],
-     [(20.0, '20'), (40.0, '40'), (60.0, '60'), (80.0, '80')], (0.05, '5 %'))
+     [(20.0, '20'), (40.0, '40'), (60.0, '60'), (80.0, '80')], (0.05, '5%'))
     """
     if not (math.isfinite(high - low) and high > low):
         return [(low, f"{low:.3g}")]
@@ -250,7 +250,7 @@ def _ticks(low: float, high: float, as_percent: bool = False, most: int = 6) -> 
     step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     values = [float(f"{k * step:.12g}") for k in range(first, last + 1)]
-    return [(value, f"{100 * value:.4g} %" if as_percent else _short(value)) for value in values]
+    return [(value, f"{100 * value:.4g}%" if as_percent else _short(value)) for value in values]
 
 
 def _short(value: float) -> str:

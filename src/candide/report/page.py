@@ -37,7 +37,7 @@ _HEADINGS = {
     "rows": "Examples",
     "origin": "Training",
 }
-# The page loads nothing and runs nothing, whatever texts it shows.
+# The page cannot load or run anything, regardless of the texts it shows.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _NAMES_SHOWN = 12
 CSS = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
@@ -244,7 +244,7 @@ def calibration_section(found: ModelReport) -> str:
     lines = [*reports, *_uncorrected(found)]
     best = reports[-1][1]
     words = (
-        f"<p>Among the 80 % most confident predictions, {percent(risk_at(best, 0.8), 2)} are wrong, compared with "
+        f"<p>Among the 80% most confident predictions, {percent(risk_at(best, 0.8), 2)} are wrong, compared with "
         f"{percent(risk_at(best, 1.0), 2)} of all predictions ({reports[-1][0]}).</p>"
     )
     return section(

@@ -58,7 +58,7 @@ def _leakage(reported: ReportedModel, features: FeatureSummary) -> Iterator[Mode
             yield ModelWarning(
                 "leakage",
                 f"a single column has more than {_LEAK_SHARE:.0%} of the {entropy:.2f} bits of information "
-                "about the class; make sure that it is known before the class is",
+                "about the class; make sure that its value is known before the class is",
                 tuple(map(str, names)),
             )
     tokens = _leaking_tokens(reported)
@@ -66,8 +66,8 @@ def _leakage(reported: ReportedModel, features: FeatureSummary) -> Iterator[Mode
         yield ModelWarning(
             "leakage",
             f"each of these words almost determines a class: at least {_PRECISION:.0%} of the texts that contain the "
-            f"word are of the class, and at least {_RECALL:.0%} of the texts of the class contain the word; make sure "
-            "that future texts will contain it too",
+            f"word belong to the class, and at least {_RECALL:.0%} of the texts of the class contain the word; make "
+            "sure that future texts will contain it too",
             tuple(tokens),
         )
 
@@ -99,7 +99,7 @@ def _training_rows_given(given: DataEvaluation | None) -> Iterator[ModelWarning]
         yield ModelWarning(
             "leakage",
             f"{given.n_learned:,} of the {given.duplicates.n_rows:,} evaluation rows are training rows of the model, "
-            "so the evaluation is optimistic; pass rows that it was not trained on",
+            "so the evaluation is optimistic; pass rows that the model was not trained on",
         )
 
 
@@ -109,14 +109,14 @@ def _drift(given: DataEvaluation | None) -> Iterator[ModelWarning]:
     if given.between_halves:
         yield ModelWarning(
             "drift",
-            "the second half of the evaluation rows differs from the first half; if they are ordered by time, the "
-            "model may be out of date; share of rows that would have to change to match",
+            "the second half of the evaluation rows differs from the first half; if rows are ordered by time, the "
+            "model may be out of date; differences by total variation distance",
             _by_distance(given.between_halves),
         )
     if given.since_training:
         yield ModelWarning(
             "drift",
-            "the evaluation rows differ from the training rows; share of rows that would have to change to match them",
+            "the evaluation rows differ from the training rows; differences by total variation distance",
             _by_distance(given.since_training),
         )
 
@@ -142,7 +142,7 @@ def _duplicate_warnings(what: str, found: Duplicates, first: tuple[str, ...]) ->
         yield ModelWarning(
             "labels",
             f"{found.n_contradicting:,} {rows} with different labels, among {found.n_rows:,} {what} checked, so "
-            "no model can predict all of them correctly; the first ones",
+            "no model can predict all of them correctly; the first of these",
             first,
         )
     if found.n_repeated >= 0.01 * found.n_rows and found.n_repeated:
@@ -164,8 +164,8 @@ def _quality(reported: ReportedModel, given: DataEvaluation | None) -> Iterator[
         if report.accuracy <= majority_accuracy(report) + 1e-12:
             yield ModelWarning(
                 "quality",
-                f"on {what} the accuracy is {report.accuracy:.1%}, not above that of always predicting the most "
-                "frequent class",
+                f"on {what} the accuracy is {report.accuracy:.1%}, which is no better than always predicting the "
+                "most frequent class",
             )
         if report.ece > _MAX_CALIBRATION_ERROR:
             yield ModelWarning(
@@ -214,7 +214,7 @@ def _dropped_columns(features: FeatureSummary) -> Iterator[ModelWarning]:
         return
     pairs = list(zip(features.table["column"].tolist(), features.table["note"].tolist(), strict=True))
     for begin, text in (
-        ("an identifier", "dropped because nearly every row has its own value, or the rows are numbered"),
+        ("an identifier", "dropped because nearly every row has a different value, or the values are row numbers"),
         ("constant", "dropped because all rows have the same value"),
         ("only missing", "dropped because no row has a value"),
     ):

@@ -136,7 +136,7 @@ class Duplicates(NamedTuple):
 
 
 def find_sample_duplicates(sample: Sample) -> Duplicates:
-    """Count duplicates among the kept training rows whose hash lies below the thresholds of all classes."""
+    """Count duplicates among the kept training rows whose hash is below the thresholds of all classes."""
     entries = sample.entries
     here = np.flatnonzero(entries.hashes < sample.threshold.min())
     found = Duplicates.of(sample.row_hashes[here], entries.classes[here], entries.multiplicity[here])

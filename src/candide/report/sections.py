@@ -65,11 +65,11 @@ _COLUMN_TERMS = {
 }
 _TOP_TERMS = {
     "words": "The number is the share of the class that a word identifies: the share of its texts that contain the "
-    "word, times how far the word raises the probability of the class, from its prior (0 %) to certainty (100 %). A "
-    "word that occurs in many classes has a small number, however frequent it is.",
+    "word, multiplied by how far the word raises the probability of the class, from its prior (0%) to certainty "
+    "(100%). A word that occurs in many classes has a small share, regardless of its frequency.",
     "values": "The number is the share of the class that a value identifies: the share of its rows that have the "
-    "value, times how far the value alone raises the probability of the class, from its prior (0 %) to certainty "
-    "(100 %).",
+    "value, multiplied by how far the value alone raises the probability of the class, from its prior (0%) to "
+    "certainty (100%).",
 }
 
 

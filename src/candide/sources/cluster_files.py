@@ -24,7 +24,7 @@ from .files import expand_path, list_files
 from .role_inference import infer_roles
 
 ENGINES = ("spark", "dask")
-# What both read, and what JSON means to them: a record a line.
+# Formats that both engines read; for them, JSON means one record per line.
 _FORMATS = {"csv": "csv", "jsonl": "jsonl", "json": "jsonl", "parquet": "parquet"}
 _ADDRESS = re.compile(r"(spark|dask):(.*)", re.DOTALL)
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -53,7 +53,7 @@ class Table(NamedTuple):
 
 
 def engine_of(sources: Sequence[str] | None) -> str | None:
-    """Return the engine that holds the sources, if any does.
+    """Return the engine of the sources, if there is one.
 
     >>> engine_of(["spark:mail/*.parquet"]), engine_of(["mail.csv"])
     ('spark', None)
@@ -89,7 +89,7 @@ def find_places(sources: Sequence[str], format: str | None, *, tables: bool) -> 
             f"the sources have different formats ({', '.join(sorted(formats))}); pass files of one format"
         )
     one = _checked(formats.pop())
-    # A folder of Parquet is a table, whose columns may be in the names of folders within it.
+    # A folder of Parquet files is a table, which may be partitioned by the names of its subfolders.
     return Files(one, found if one == "parquet" else [file for place in found for file in _below(place)])
 
 
@@ -129,7 +129,7 @@ def _checked(format: str) -> str:
 
 
 _LONGEST = 300
-# Bytes of a CSV beyond which Dask cuts it, at the end of a line, be it within a cell.
+# Block size at which Dask splits a CSV file, at the end of a line, even inside of a cell.
 _BLOCK = 1 << 27
 
 
@@ -162,7 +162,7 @@ def _package(name: str, extra: str) -> Any:
 def _spark(places: Files | Table, n_threads: int | None) -> Iterator[Any]:
     SparkSession = _package("pyspark.sql", "spark").SparkSession
     running = SparkSession.getActiveSession()
-    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")  # of versions, not of rows
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")  # about versions
     session = running or _new_session(SparkSession.builder, n_threads)
     try:
         yield session.table(places.name) if isinstance(places, Table) else _spark_frame(session.read, places)
@@ -176,7 +176,7 @@ def _new_session(builder: Any, n_threads: int | None) -> Any:
     if "SPARK_REMOTE" in os.environ:
         return builder.getOrCreate()
     find_java()
-    # Workers on this machine are to find what this process finds.
+    # Local workers must use the same Python environment.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if n_threads is not None:
         builder = builder.master(f"local[{n_threads}]")
@@ -194,7 +194,7 @@ def _spark_frame(read: Any, files: Files) -> Any:
 
 
 def _spark_csv(read: Any, files: Files, **types: Any) -> Any:
-    # Cells may hold line breaks, as they may in files that are read here.
+    # Cells may contain line breaks, as in local files.
     return read.csv(files.names, sep=files.separator, header=True, escape='"', multiLine=True, **types)
 
 
@@ -235,7 +235,7 @@ def _with_text_label(engine: str, frame: Any, places: Files | Table, label: str)
     return _spark_csv(frame.sparkSession.read, places, schema=schema)
 
 
-# Spark asks for a module that the package leaves out, and that it can do without.
+# Spark requests an optional Java module that the package does not include.
 _JAVA = """#!/bin/sh
 for word do
   shift

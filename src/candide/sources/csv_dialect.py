@@ -25,11 +25,11 @@ from .files import TemporaryCopy, open_for_writing
 # Number of rows used to detect the delimiter, and types.
 _QUOTING_ROWS, _QUOTING_BYTES = 1_000, 1 << 20
 _TYPE_ROWS = 20_480
-# A name of a column is no longer than this; a text may be.
+# Longer cells are texts, not column names.
 _NAME_LENGTH = 80
-# Booleans are told here: the engine would take yes, y and 1 for one too. Times of day are left as they are written.
+# Booleans are detected here, because DuckDB would also accept yes, y and 1. Times of day are not converted.
 _TYPES = ["BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR"]
-# No cell holds it: separates where there is one column.
+# A character that no cell contains: the delimiter of files with one column.
 _NO_DELIMITER = "\x1f"
 
 
@@ -96,10 +96,10 @@ class CsvDialect:
     header: bool
     names: tuple[str, ...]
     types: tuple[str, ...]
-    #: strptime patterns of days and times, None where they are as usual.
+    #: strptime patterns of dates and times, None for the default formats.
     day: str | None
     time: str | None
-    #: Of a row in the file.
+    #: Mean size of a row in the file.
     row_bytes: float
 
 
@@ -263,7 +263,7 @@ def parse_integers(cells: pa.Array) -> pa.Array:
         try:
             return cells.cast(pa.int64())
         except pa.ArrowInvalid:
-            pass  # a number of too many digits, or a minus out of place
+            pass  # a number with too many digits, or a misplaced minus sign
     unsigned = pc.replace_substring_regex(cells, r"^[ \t]*(?:\+([0-9]+)|(-?[0-9]+))[ \t]*$", r"\1\2")
     shaped = pc.if_else(pc.match_substring_regex(unsigned, "^-?(0|[1-9][0-9]*)$"), unsigned, None)
     try:

@@ -26,7 +26,7 @@ from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, 
 from .reader import ENGINE_ROWS, BadRow, Reader, ReadProgress, plain_schema, rebatch
 
 _SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE"}
-# Whole numbers and booleans are read as texts, and parsed here: the engine would round 1.5, and take yes for true.
+# Integers and booleans are read as strings and parsed here: DuckDB would round 1.5, and read yes as true.
 _READ_AS = {"BIGINT": "VARCHAR", "BOOLEAN": "VARCHAR", "NULL": "VARCHAR"}
 _PARSERS = {"BIGINT": (parse_integers, is_integer), "BOOLEAN": (parse_booleans, is_boolean_text)}
 _ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us")}
@@ -37,13 +37,13 @@ _DECIDED |= {"DATE": "values look like dates", "TIMESTAMP": "values look like da
 _DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": "values are strings"}
 # Bytes used to detect types and delimiters.
 _SAMPLE_BYTES = 4 * HEAD_BYTES
-# The longest row, and what is read at once.
+# Maximum size of a row, and the size of the buffer.
 _LINE_BYTES = 1 << 24
 _BUFFER_BYTES = 1 << 24
 _TOO_LONG = (f"a row of more than {_LINE_BYTES >> 20} MB", "check for a missing quote, or shorten the row")
 # Of a row that is too long, so many characters are kept; after a byte, so many rows are looked at for one.
 _MAX_SHOWN, _MAX_INSPECTED = 1_000, 10
-# As many rows that cannot be read are listed by the engine.
+# Maximum number of unreadable rows that DuckDB lists.
 _MAX_REJECTS = 100_000
 _REJECTED = "SELECT line_byte_position, error_type, column_name, csv_line, error_message FROM reject_errors"
 
@@ -100,8 +100,8 @@ class CsvReader(Reader):
                 if odd is not None:
                     _add_all(progress, self._odd_rows(names))
                     raise SourceError(
-                        f"{self.name} contains a value that is not an integer or boolean, unlike the first rows; skip "
-                        "such rows with on_bad_row='skip'"
+                        f"{self.name} contains a value that is not an integer or boolean, unlike those in the first "
+                        "rows; skip such rows with on_bad_row='skip'"
                     )
                 yield batch
         except (duckdb.Error, OSError) as error:
@@ -146,7 +146,7 @@ class CsvReader(Reader):
             yield _parse_columns(cells, plain_schema(pa.schema([self.schema.field(name) for name in names])))
 
     def _read(self, connection: Any, names: Sequence[str], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        # By place: the engine takes names that differ in case alone for the same.
+        # By position: DuckDB ignores case in names.
         selected = ", ".join(f"c{self.dialect.names.index(name)}" for name in names)
         query = connection.sql(f"SELECT {selected} FROM {table_function('read_csv', escape_glob(self._path), options)}")
         return iter(query.to_arrow_reader(ENGINE_ROWS))
@@ -185,14 +185,14 @@ class CsvReader(Reader):
             )
         rows = self._bad_rows(first)
         if huge is not None and unquoted is not None:
-            # The engine takes the end of its buffers, within such a row, for a quote that is not closed.
+            # If such a row crosses the end of a buffer, DuckDB reports an unclosed quote.
             rows[positions.index(unquoted)] = huge
         return rows
 
     def _huge_row(self, start: int) -> BadRow | None:
         """Return the first overlong row from a byte on."""
         with open_decompressed(self._path) as stream:
-            # The engine may begin within the row: with its quote, or after it.
+            # The reported position may be within the row: at its quote, or after it.
             before = _skip_bytes(stream, start)
             text: str = (before + stream.read(2 * _LINE_BYTES + _BUFFER_BYTES)).decode(errors="replace")
         line = _line_numbers(self._path, [start - len(before)])[0]
@@ -340,7 +340,7 @@ def find_parse_errors(
 ) -> Iterator[ParseError]:
     """Yield the first invalid cell of each row; ``checks`` return which cells of a column are valid.
 
-    Another reader than that of the pass, and slower: the engine does not tell on which line of a file a row begins.
+    Use a different, slower reader: DuckDB does not report the line on which a row begins.
     """
     n_cells = len(dialect.names)
     with open_decompressed(path) as stream, allow_long_fields(longest):

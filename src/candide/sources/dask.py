@@ -111,7 +111,7 @@ class DaskSource(EngineSource):
         from dask import delayed
 
         X, model = self._given[0], model.for_workers()
-        # As one task of its own it travels to each worker once, not with every partition.
+        # As a separate task, the model is sent to each worker once, not with every partition.
         sent = delayed(model, traverse=False)
         if not _has_partitions(X):
             return _predict_blocks(model, sent, method, _whole_rows(X))

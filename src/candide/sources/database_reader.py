@@ -24,7 +24,7 @@ _ENGINE_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_c
 # Number of rows used to detect column kinds, and fetched at a time.
 _TYPE_ROWS = 10_000
 _FETCH_ROWS = 1_000
-# Nothing is fetched from the network on its own.
+# DuckDB extensions are never downloaded automatically.
 _OPEN_ADVICE = (
     "check the address, and that the database is running; for PostgreSQL, DuckDB needs its extension; install it once "
     "with python -c \"import duckdb; duckdb.sql('INSTALL postgres')\""

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..exceptions import SourceError
 
-# One thread reads CSV as fast as two, for the rows are to come in order; it needs less memory. Queries take more.
+# Because rows are read in order, one thread reads CSV as fast as two, with less memory. Queries use more threads.
 _SETTINGS: dict[str, Any] = {
     "threads": 2,
     "memory_limit": "300MB",
@@ -33,7 +33,7 @@ def connect(*, extensions: bool = False, **settings: Any) -> Iterator[Any]:
     import duckdb
 
     with duckdb.connect(config={**_SETTINGS, **extension_settings(extensions), **settings}) as connection:
-        # Settings of a session, without which nothing is known of how far a query is.
+        # Without these settings, DuckDB does not report the progress of a query.
         connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         yield connection
 
@@ -66,7 +66,7 @@ def check_query(connection: Any, sql: str) -> None:
     import duckdb
 
     kinds = [statement.type for statement in connection.extract_statements(sql)]
-    # What PIVOT becomes is called MULTI.
+    # PIVOT statements have the type MULTI.
     if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI):
         found = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
         raise SourceError(f"the query {sql!r:.200} contains {found}; expected a single SELECT statement")

@@ -1,4 +1,4 @@
-"""What sources on a cluster or in a database have in common: first rows, and columns of predictions."""
+"""Shared code of sources on clusters and in databases: first rows, and columns of predictions."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..exceptions import ParameterError, SourceError
 from .files import HEAD_BYTES, open_decompressed
 
-# Endings, and what they promise.
+# Formats and their file name extensions.
 SUFFIXES = {
     "csv": ("csv", "tsv", "tab"),
     "jsonl": ("jsonl", "ndjson"),
@@ -37,7 +37,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# Of the characters of a text, at most this share is control characters.
+# Maximum share of control characters in a text.
 _MAX_CONTROL_SHARE = 0.05
 
 
@@ -96,7 +96,7 @@ def detect_encoding(head: bytes, whole: bool = True) -> str | None:
     for encoding in _candidate_encodings(head):
         text = _try_decode(head, encoding, whole)
         if text is not None:
-            # Bytes that are UTF-8 by chance are rare; all are some letter of the others.
+            # Other text is rarely valid UTF-8 by chance, but every byte is a character in the other encodings.
             return (
                 encoding
                 if _n_controls(text) <= max(_MAX_CONTROL_SHARE * len(text), 20 * (encoding == "utf-8"))
@@ -106,7 +106,7 @@ def detect_encoding(head: bytes, whole: bool = True) -> str | None:
 
 
 def _candidate_encodings(head: bytes) -> tuple[str, ...]:
-    # Western letters in UTF-16 are half zeros; without a mark at the beginning that is all there is to see.
+    # Half of the bytes of Western text in UTF-16 are zeros; without a byte order mark this is the only indication.
     zeros_even, zeros_odd = head[0:4096:2].count(0), head[1:4096:2].count(0)
     if max(zeros_even, zeros_odd) > 0.3 * min(len(head), 4096) / 2:
         return ("utf-16-le",) if zeros_odd > zeros_even else ("utf-16-be",)
@@ -115,7 +115,7 @@ def _candidate_encodings(head: bytes) -> tuple[str, ...]:
 
 def _try_decode(head: bytes, encoding: str, whole: bool) -> str | None:
     try:
-        # What is not whole may end within a character.
+        # A truncated text may end within a character.
         return codecs.getincrementaldecoder(encoding)().decode(head, final=whole)
     except UnicodeDecodeError:
         return None
@@ -130,8 +130,8 @@ def _check_encoding(encoding: str | None) -> str | None:
         return encoding and codecs.lookup(encoding).name
     except LookupError:
         raise ParameterError(
-            f"encoding is {encoding!r}, which is not an encoding known to Python; pass one such as 'utf-8', "
-            "'latin-1', 'cp1252', 'utf-16', or None to detect it"
+            f"encoding is {encoding!r}, which is not a Python encoding; pass an encoding such as 'utf-8', "
+            "'latin-1', 'cp1252' or 'utf-16', or None to detect it"
         ) from None
 
 
@@ -166,8 +166,8 @@ def _text_format(text: str, name: str) -> str:
     if is_delimited(text) or _is_one_column(text):
         return "csv"
     raise SourceError(
-        f"{name} is a text file, but its format cannot be detected from its name or content; set it with "
-        f"format='text' (one text per line) or one of {', '.join(FORMATS)}"
+        f"{name} is a text file, but its format cannot be detected from its name or content; set "
+        f"format to 'text' (one text per line) or one of {', '.join(FORMATS)}"
     )
 
 

@@ -205,6 +205,6 @@ def list_files(folder: Path) -> list[Path]:
     for entry in list_visible(folder):
         if not entry.is_dir():
             files.append(entry)
-        elif not entry.is_symlink():  # which may lead back
+        elif not entry.is_symlink():  # links may be cyclic
             files.extend(list_files(entry))
     return files

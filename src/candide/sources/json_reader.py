@@ -1,4 +1,4 @@
-"""JSON Lines, and JSON files that hold one array of records."""
+"""JSON Lines, and JSON files that contain one array of records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPE_ROWS = 20_480
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 _PLAIN_TYPES = {"BIGINT": "BIGINT", "UBIGINT": "BIGINT", "HUGEINT": "DOUBLE", "DOUBLE": "DOUBLE", "BOOLEAN": "BOOLEAN"}
 _PLAIN_TYPES |= {"DATE": "DATE", "TIMESTAMP": "TIMESTAMP", '"NULL"': "NULL"}
-# Read as texts, and made what they are here: the engine would round 1.5 to 2, and take true for 1 and 5 for true.
+# Read as strings and converted here: DuckDB would round 1.5 to 2, and read true as 1 and 5 as true.
 _READ_AS = {"BIGINT": "VARCHAR", "DOUBLE": "VARCHAR", "BOOLEAN": "VARCHAR", "NULL": "VARCHAR"}
 _CASTS = {
     "BIGINT": "CASE WHEN regexp_full_match({0}, '-?(0|[1-9][0-9]*)') THEN TRY_CAST({0} AS BIGINT) END",

@@ -19,7 +19,7 @@ from .source import ArrowSource
 _DATASET_ROWS = 1 << 15
 _READ_AHEAD = 2
 _BUFFER_BYTES = 1 << 20
-# First rows of a relation, by which roles and kinds of columns are decided.
+# Number of first rows of a relation used to detect the roles and kinds of columns.
 _FIRST_ROWS = 10_000
 
 _Batches = Generator[pa.RecordBatch, None, None]
@@ -52,7 +52,7 @@ class LazyReader(Reader):
     Parameters
     ----------
     name : str
-        What messages call the table.
+        Name of the table in messages.
     schema : pyarrow.Schema
         Its columns.
     scan : callable
@@ -144,7 +144,7 @@ def _reader(X: Any) -> LazyReader:
 def _polars_reader(X: Any, name: str) -> LazyReader:
     if not hasattr(X, "collect_batches"):
         raise InputError(
-            "X is a LazyFrame, which this version of polars cannot return in batches; upgrade polars, or pass "
+            "X is a LazyFrame, but this version of polars cannot read it in batches; upgrade polars, or pass "
             "X.collect()"
         )
     return LazyReader(name, X.clear().collect().to_arrow().schema, partial(_frame_batches, X))

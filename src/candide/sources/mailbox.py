@@ -35,7 +35,7 @@ class Email(NamedTuple):
     to: str | None
     date: datetime | None
     body: str
-    #: Name and type of each.
+    #: Name and type of each attachment.
     attachments: tuple[str, ...]
 
     @property
@@ -60,7 +60,7 @@ def parse_email(content: bytes) -> Email:
 def _header(message: Message, name: str) -> str | None:
     try:
         found = message.get(name)
-    except Exception:  # the standard library's parser has several for headers that are no headers
+    except Exception:  # the standard library's parser raises various errors for invalid headers
         found = next((value for key, value in message.raw_items() if key.lower() == name), None)
     return None if found is None else replace_surrogates(" ".join(str(found).split()))
 
@@ -138,7 +138,7 @@ class _TextExtractor(HTMLParser):
         if tag not in self._TOGETHER:
             self.shown.append("\n")
         if tag == "body":
-            self._hidden = 0  # many a mail never closes its head
+            self._hidden = 0  # in many messages, the head element is not closed
 
     def handle_endtag(self, tag: str) -> None:
         self._hidden = max(0, self._hidden - (tag in self._HIDDEN))
@@ -159,7 +159,7 @@ def plain_text(html: str) -> str:
         stripper.feed(html)
         stripper.close()
         text = "".join(stripper.shown)
-    except Exception:  # declarations cut off half-way
+    except Exception:  # truncated declarations
         text = _TAG.sub(" ", html)
     return _SPACE.sub(lambda space: "\n" if "\n" in space[0] else " ", text).strip()
 
@@ -217,7 +217,7 @@ def _split_mbox(lines: Iterator[bytes]) -> Iterator[bytes]:
             yield b"".join(mail)
             mail = []
         else:
-            # Within a mail such a line was written with a mark.
+            # Within a message, such a line is escaped with ">".
             mail.append(line[1:] if line.startswith(b">") and line.lstrip(b">").startswith(b"From ") else line)
         after_blank = not line.strip()
     yield b"".join(mail)

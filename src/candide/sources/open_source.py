@@ -46,7 +46,7 @@ class ChunkSource(Source):
 def _read(items: Iterable[Any]) -> Iterator[Chunk]:
     """Yield chunks without keeping them."""
     number = 0
-    # No enumerate, which would hold each item until it has the next.
+    # Not enumerate, which would keep each item in memory until it has the next.
     for item in items:
         chunk = _chunk(item, number)
         del item
@@ -79,7 +79,7 @@ def _emptied(chunks: list[Chunk]) -> Iterator[Chunk]:
         yield chunks.pop(0)
 
 
-# Modules of sources whose rows are elsewhere, by the package of what is passed.
+# Modules of sources on clusters, by the package of the object that is passed.
 _ENGINES = {"dask": ".dask", "pyspark": ".spark"}
 _LAZY = ".lazy_tables"
 # Packages whose tables are in memory, although they can be read as a stream too, and their lazy tables.
@@ -116,7 +116,7 @@ def open_source(
     if engine is not None:
         if groups is not None:
             raise InputError(
-                "groups is not supported for lazy tables and rows on a cluster; expected rows in memory or chunks; "
+                "groups is not supported for lazy tables or rows on a cluster; expected rows in memory or chunks; "
                 "collect the rows, or omit groups"
             )
         source: Source = import_module(engine, __package__).open_frame(X, y, sample_weight)
@@ -140,7 +140,7 @@ def _engine(X: Any) -> str | None:
     """Return the module for rows that are elsewhere, without importing anything for rows in memory."""
     kind = type(X)
     module, has_stream = kind.__module__, hasattr(kind, "__arrow_c_stream__")
-    # Mostly NumPy's or none: a test of the first letters is enough.
+    # Most objects are from NumPy or built in: a test of the first letters is enough.
     if not has_stream and module[:2] not in ("da", "na", "po", "py"):
         return None
     package = module.partition(".")[0]

@@ -31,7 +31,7 @@ from .remote_copies import RemoteCopies
 from .source import ArrowSource
 from .text_files import Document, DocumentsReader, LinesReader
 
-# Their readers want a plain file.
+# Formats whose readers require an uncompressed local file.
 _NEED_PLAIN_FILE = ("parquet", "arrow", "sqlite", "duckdb")
 
 
@@ -201,7 +201,7 @@ def _make_reader(path: Path, name: str, kind: FileFormat, how: ReadOptions) -> R
             return open_database(f"{kind.format}:{path}", None)
 
 
-# Files of a folder are a table in pieces if all are of these formats.
+# The files of a folder are parts of one table if all of them have these formats.
 _TABLE_FORMATS = ("csv", "jsonl", "json", "parquet", "arrow")
 
 

@@ -13,7 +13,7 @@ from ..exceptions import SourceError
 from .files import open_raw
 from .reader import MAX_ROWS, Reader, ReadProgress, cast_batch, rows_per_batch
 
-# Read at once of a column, so that a row group of any size takes little memory.
+# Bytes of a column read at once, so that large row groups take little memory.
 _BUFFER_BYTES = 1 << 20
 
 

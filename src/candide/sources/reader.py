@@ -22,9 +22,9 @@ from ..data.conversion import to_boolean, to_datetime, to_exact_number, to_numbe
 from ..exceptions import ParameterError, SourceError, naming
 from .files import TemporaryCopy, TemporaryFolder
 
-# As many are kept to be looked at; the others are counted.
+# Maximum number of bad rows that are kept; further ones are only counted.
 _MAX_KEPT = 1_000
-# More of a row than this is no help to find it.
+# Maximum number of characters of a row in an error.
 _MAX_SHOWN = 200
 
 
@@ -32,11 +32,11 @@ class BadRow(NamedTuple):
     """A row that could not be read."""
 
     file: str
-    #: Of the file, the first is 1. A row of several lines begins here.
+    #: Line number in the file, from 1; for a row of several lines, the first one.
     line: int
     problem: str
     row: str
-    #: What to do about it, beside leaving it out.
+    #: What to do, other than skipping the row.
     advice: str = "correct the line"
 
 
@@ -116,15 +116,15 @@ def _check_handler(on_bad_row: OnBadRow) -> str | Path | Callable[[BadRow], obje
     if isinstance(on_bad_row, os.PathLike) or (isinstance(on_bad_row, str) and Path(on_bad_row).suffix):
         return Path(on_bad_row)
     raise ParameterError(
-        f"on_bad_row is {on_bad_row!r}; expected 'error', 'skip', a file for such rows ('bad.jsonl'), or a function "
-        "that is called with each"
+        f"on_bad_row is {on_bad_row!r}; expected 'error', 'skip', a path to write bad rows to ('bad.jsonl'), or a "
+        "function that is called with each bad row"
     )
 
 
-# Bytes of a batch: large enough that its cost is that of its bytes, small enough that a few are no burden.
+# Bytes of a batch: large enough to make the overhead per batch negligible, small enough to keep a few in memory.
 BATCH_BYTES = 8 << 20
 MAX_ROWS = 1 << 17
-# Asked of the engine at once, which counts rows and not bytes: few, for later rows may be long.
+# Number of rows that DuckDB returns at once: few, because later rows may be long.
 ENGINE_ROWS = 2_048
 
 
@@ -153,21 +153,21 @@ class ReadProgress:
 class Reader(ABC):
     """Reads the rows of one file or query."""
 
-    #: The columns as they are read.
+    #: Names and types of the columns as they are read.
     schema: pa.Schema
     #: None if it is unknown without a pass.
     n_rows: int | None = None
-    #: Whether rows are texts, in a column of that name.
+    #: Whether each row is one text, in a column named text.
     is_texts = False
-    #: Whether all cells are texts, whose types are told by what they look like.
+    #: Whether all cells are strings, whose types are inferred from their content.
     is_text_format = False
-    #: Whether first rows that were looked at are kept in memory until the pass that reads them.
+    #: Whether the first rows used for detection stay in memory until the pass that reads them.
     keeps_first_rows = False
-    #: Copies on disk that go with the part.
+    #: Temporary copies that are deleted with the part.
     temporary_files: tuple[TemporaryCopy | TemporaryFolder, ...] = ()
 
     def __init__(self, name: str, *paths: Path) -> None:
-        #: What messages call it.
+        #: Name used in messages.
         self.name = name
         #: Size on disk, None where unknown.
         self.n_bytes = sum(path.stat().st_size for path in paths) if paths else None
@@ -192,8 +192,7 @@ _MIN_BYTES = BATCH_BYTES // 8
 def rebatch(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the same rows in batches that are neither small nor larger than ``BATCH_BYTES``.
 
-    A row that is larger is a batch of its own. What is large enough is not copied, which would cost a third of the
-    time that it takes to read it.
+    A larger row is a separate batch. Large batches are not copied, which would take a third of the reading time.
     """
     gathered: list[pa.RecordBatch] = []
     n_rows = n_bytes = 0
@@ -207,7 +206,7 @@ def rebatch(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             if n_bytes >= _MIN_BYTES:
                 yield _combine(gathered)
                 gathered, n_rows, n_bytes = [], 0, 0
-        del batch  # not held while the next is made
+        del batch  # not kept in memory while the next one is read
     if gathered:
         yield _combine(gathered)
 
@@ -224,7 +223,7 @@ def _split_batch(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 def _combine(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     joined = batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-    # Arrow would hold on to what reading took, which is many times the batch, while somebody counts.
+    # Otherwise Arrow would keep the memory used for reading, many times the batch, while the batch is processed.
     pa.default_memory_pool().release_unused()
     return joined
 
@@ -255,11 +254,11 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind):
-        # A category whose values are numbers is a category all the same.
+        # A categorical column of numbers is categorical, too.
         return _plain_type(kind.value_type) if not _is_number(kind.value_type) else pa.string()
     if pa.types.is_decimal(kind):
         return pa.float64()
-    # Null columns may hold something later; a view of strings is no buffer that the core reads.
+    # Null columns may contain values later; the core cannot read string views.
     return pa.string() if pa.types.is_null(kind) or str(kind) == "string_view" else kind
 
 
@@ -347,9 +346,9 @@ def cast_batch(
 def _cast(column: pa.Array, field: pa.Field, name: str, first_row: int, to_texts: bool) -> pa.Array:
     if column.type.equals(field.type):
         return column
-    if pa.types.is_dictionary(column.type):  # values first: Arrow takes no elements of views of strings
+    if pa.types.is_dictionary(column.type):  # decode first: Arrow cannot take elements of string views
         return _cast(column.dictionary, field, name, first_row, to_texts=True).take(column.indices)
-    # Bytes and records have one text.
+    # Bytes and records have a unique string form.
     plain = _is_number(column.type) or pa.types.is_boolean(column.type) or pa.types.is_temporal(column.type)
     if _is_text(field.type) and plain and not to_texts and DECLARED not in (field.metadata or {}):
         raise _refusal(column, field, name, "the same value could be written in several ways, such as '17' and '17.0'")

@@ -14,7 +14,7 @@ from ..data.factorize import Factorized
 from ..exceptions import InputError
 from ..model.source import RequestedRoles
 
-# What a label is called; the first that a table has is it.
+# Names of label columns, in order of precedence.
 _LABEL_NAMES = (
     "label",
     "labels",
@@ -32,9 +32,9 @@ _LABEL_PATTERN = re.compile(r"is_\w+|\w+_(label|class|category|target)|(label|cl
 _TEXT_NAMES = frozenset(
     ["text", "message", "body", "content", "review", "comment", "tweet", "document", "sms", "email"]
 )
-# More different values than these are no classes.
+# A column with more distinct values than this is not a label.
 _MAX_CLASSES = 50
-# Up to so many rows, words alone tell a text: there cannot be many different ones.
+# Up to this many rows, texts are detected by their words alone, because there cannot be many distinct values.
 _SMALL_TABLE = 20
 
 

@@ -32,21 +32,21 @@ from .reader import (
 )
 from .role_inference import infer_roles, label_by_name
 
-# Of so many files the types are looked at before the first row is read; of others when their turn comes.
+# The types of this many files are checked before the first row is read; those of further files when they are read.
 _MAX_CHECKED = 100
 # Number of rows used to detect the label column.
 _INFERENCE_ROWS = 10_000
 # Rows among which a value is searched for columns that have none in the first rows.
 _MAX_SEARCHED = 1_000_000
-# The same where these rows are kept in memory.
+# The same if these rows are kept in memory.
 _MAX_KEPT = 100_000
 
 
 class ArrowSource(Source):
     """Rows from files, folders, mailboxes or a query, in their order; made by :func:`candide.read`.
 
-    Every pass begins anew and holds a batch or two. What is read is what was there when the source was opened: its
-    columns and types are those of then.
+    Every pass starts from the beginning and keeps one or two batches in memory. What is read is what was there when the
+    source was opened: its columns and types are those of then.
     """
 
     can_resume = True
@@ -61,9 +61,9 @@ class ArrowSource(Source):
     ) -> None:
         self.requested, self._on_bad_row, self._given_parts = requested, on_bad_row, parts
         self._declared = dict(declared or {})
-        # Rows and bytes of the first batch of the columns that are read.
+        # Rows and bytes of the first batch, with only the columns that are read.
         self._first_size: tuple[int, int] | None = None
-        # In a list, which copies with other roles share.
+        # In a list that is shared with copies that have other roles.
         self._last_pass = [ReadProgress(BadRows(on_bad_row))]
         names = parts[0].schema.names
         requested.check(names)
@@ -154,7 +154,7 @@ class ArrowSource(Source):
             n_passed += len(batch)
             self._note_size(batch)
             if n_rows >= n:
-                # Enough rows: only those that have a value where there was none before.
+                # There are enough rows: keep only those with a value in a column that was empty so far.
                 batch = batch.filter(_has_value(batch, empty))
             kept = batch.filter(_counts(batch, self.roles)).slice(0, n)
             if len(kept):
@@ -274,7 +274,7 @@ def _total(sizes: list[int | None]) -> int | None:
 
 
 Item = TypeVar("Item")
-# Seconds after which a thread that waits looks whether it is still needed.
+# Interval at which a waiting thread checks whether it is still needed.
 _POLL_SECONDS = 0.05
 
 
@@ -298,7 +298,7 @@ def prefetch(items: Iterator[Item]) -> Iterator[Item]:
             if isinstance(item, _Failure):
                 raise item.error
             yield item
-            del item  # not held while the next is waited for
+            del item  # not kept in memory while waiting for the next one
     finally:
         asked_to_stop.set()
         thread.join()
@@ -313,7 +313,7 @@ def _produce(items: Iterator[Item], ready: Queue[Item | _Failure | None], asked_
                 break
         _close(items)
         _put(None, ready, asked_to_stop)
-    except BaseException as error:  # whatever it is, it belongs to who asked
+    except BaseException as error:  # raised in the thread that requests the batches
         _put(_Failure(error), ready, asked_to_stop)
 
 

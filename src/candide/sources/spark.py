@@ -19,12 +19,12 @@ from ..model.source import BATCH_BYTES, Chunk
 from ..model.train import Summarize
 from .engine_source import EngineSource, check_name, prediction_names, predictions
 
-# States that one worker merges, and bytes of states that the driver takes.
+# Number of states that one worker merges, and bytes of states that the driver collects.
 _FAN_IN = 16
 _AT_ONCE = 1 << 27
-# First rows that are enough where all columns are numbers, because first rows are slow to get.
+# Number of first rows if all columns are numeric, because fetching first rows is slow.
 _SHORT_HEAD = 100
-# What comes from a worker: the number of its partition, and anything, pickled.
+# What a worker returns: the number of its partition, and a pickled object.
 _PACKED = "partition int, packed binary"
 
 
@@ -111,7 +111,7 @@ def _sql_frame(X: Any) -> Any:
         return X
     if _is_like_pandas(X):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the index is lost, which is no column of the model
+            warnings.simplefilter("ignore")  # warns that the index is lost, which is not a column of the model
             return X.to_spark()
     raise InputError(
         f"X is a Spark {type(X).__name__}; expected a data frame; convert an RDD with toDF(), or a series with "
@@ -256,7 +256,7 @@ def _packed(make: Callable[[Iterator[Any]], Any], batches: Iterator[Any]) -> Ite
 
 
 def _loaded(packed: Iterable[Any]) -> list[Any]:
-    """Return what workers made; an error that one of them met is raised here."""
+    """Return the results of the workers; an error in a worker is raised here."""
     found = [pickle.loads(one) for one in packed]
     for one in found:
         if isinstance(one, CandideError):

@@ -1,4 +1,4 @@
-"""What to learn: the parameters of each estimator, checked and resolved to columns, without scikit-learn."""
+"""The parameters of each estimator, checked and resolved to columns, without scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all specs share: how parameters become a bound spec, and how rows are read."""
+"""Base class of specs: how parameters become a bound spec, and how rows are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHOWN = 80
 
 
 class Previous(Protocol):
-    """What was learned before: the part of a classifier that a spec looks at when it is bound again."""
+    """The part of an earlier classifier that a spec needs when it is bound again."""
 
     @property
     def bound_spec(self) -> BoundSpec: ...
@@ -100,8 +100,8 @@ class Spec(ABC):
     def bind(self, schema: Schema, previous: Previous | None = None) -> BoundSpec:
         """Check the parameters and resolve them to the columns of a schema.
 
-        ``previous``: what was learned before. Rows that are kept stay until a new fit, though a parameter no longer
-        asks for them: choices and weights depend on them.
+        ``previous``: what was learned before. Kept rows stay until a new fit, even if no parameter needs them any
+        more: choices and weights depend on them.
         """
         calibrate, order, alpha = self._calibration(), self._order(), self._alpha_choice()
         compute_loo = None if self.compute_loo is None else flag(self.compute_loo, "compute_loo")
@@ -164,7 +164,7 @@ class Spec(ABC):
         return None
 
     def check_other_parameters(self) -> None:
-        """Check the parameters that are no part of the bound spec."""
+        """Check the parameters that are not part of the bound spec."""
         self.unlabeled_choice()
 
     def unlabeled_choice(self) -> str:

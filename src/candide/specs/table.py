@@ -58,7 +58,7 @@ class TableSpec(Spec):
         return TableFamily(schema.names, schema.column_specs, schema.blocks, missing, unseen, alpha, auto_family())
 
     def resolved(self, schema: Schema, previous: Previous | None) -> Schema:
-        """Return the schema with the families that ``columns`` asks for now."""
+        """Return the schema with the families that ``columns`` currently sets."""
         assert isinstance(schema, TableSchema)
         return schema if previous is None else schema.again(self.columns, previous.state.statistics.kinds)
 
@@ -88,7 +88,9 @@ class TableSpec(Spec):
         if order == 2:
             return "auto" if self.refine == "auto" else bool(self.refine)
         if self.refine is True:
-            raise ParameterError("refine=True needs stacking='auto' and order='auto' or 2; pass them, or refine='auto'")
+            raise ParameterError(
+                "refine=True needs stacking='auto' and order='auto' or 2; pass these, or refine='auto'"
+            )
         return False
 
     def check_other_parameters(self) -> None:
@@ -129,7 +131,7 @@ class TableSpec(Spec):
         return check_declared(self.schema)
 
     def label_type(self, X: Any) -> str | None:
-        """Return the declared type of the label: of the one name that is no column of ``X``."""
+        """Return the declared type of the label: of the one name that is not a column of ``X``."""
         if not self.schema:
             return None
         declared, given = self._declared(X)

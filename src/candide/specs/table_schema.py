@@ -298,7 +298,7 @@ def _decided_types(
 
 
 def _check_families(data: Columns, forced: tuple[Kind, ...], declared: Mapping[Any, str]) -> None:
-    """Raise an error for a column that is declared as one thing and asked to be modeled as another."""
+    """Raise an error for a column whose declared type does not match its family."""
     for column, kind in zip(data.columns, forced, strict=True):
         if column.name in declared and column.kind not in (kind, "missing"):
             raise ParameterError(

@@ -177,7 +177,7 @@ class TextSpec(Spec):
             numbering = "buckets" if self.vocabulary is None else "vocabulary"
             raise ParameterError(
                 f"min_df={self.min_df!r} and max_features={self.max_features!r} cannot be combined with {numbering}, "
-                f"because they select tokens by name from the training texts; omit them, or omit {numbering}"
+                f"because they select tokens by name from the training texts; omit either these or {numbering}"
             )
         return limits
 

@@ -152,7 +152,7 @@ def merge_codes(counts: Sequence[Floats], is_number: Sequence[bool], bins: int, 
     """Return for each column an array that maps its codes, missing and unseen included, to fewer codes.
 
     Number columns get ``bins`` of about equal weight; category columns keep the ``levels - 1`` most frequent categories
-    and share one code for all others. ``counts`` holds the weight of each code.
+    and share one code for all others. ``counts`` contains the weight of each code.
 
     >>> numbers, levels = merge_codes([np.array([1.0, 1.0, 1.0, 3.0]), np.array([2.0, 5.0, 1.0])], [True, False], 2, 2)
     >>> numbers, levels
@@ -236,9 +236,9 @@ class MergedCodes(FieldsOnlyPickle):
         return np.ascontiguousarray(slots)
 
 
-# Ranks nearer to 0 or 1 than this are not told apart: their normal quantiles would dominate.
+# Ranks closer to 0 or 1 than this are clipped: their normal quantiles would dominate.
 _OUTERMOST = 1e-3
-# The share of values at either end that is moved to where it begins.
+# The share of values at either end that is clipped.
 _TAIL = 0.005
 
 
@@ -352,7 +352,7 @@ def _clipping(values: Floats, weight: Floats) -> tuple[float, float, float, floa
     values, weight = values[known], weight[known]
     order = np.argsort(values)
     below = np.cumsum(weight[order]) / weight.sum()
-    # The least value that has at least such a share at or below it: rows with a weight are rows repeated.
+    # The smallest value with at least this share at or below it: weights count as repeated rows.
     tails = np.searchsorted(below, [_TAIL * (1 - 1e-9), (1 - _TAIL) * (1 - 1e-9)])
     low, high = values[order][np.minimum(tails, len(values) - 1)]
     # In units of the largest, whose square or sum may overflow.

@@ -20,7 +20,7 @@ from ..lazy_dataclass import dataclass
 from .newton import MANY, RIDGE, Derivatives, HessianProducts, PenalizedLoss, blocks, minimize
 from .training_rows import stratified_folds
 
-# Stands for infinite log-odds: differences and slopes stay numbers.
+# Represents infinite log-odds, so that differences and slopes are finite.
 MAX_LOG_ODDS = 1e200
 
 
@@ -40,7 +40,7 @@ class CalibrationRows:
 
     posterior: Floats  # (rows, classes)
     classes: Positions
-    weight: Floats  # adds up to the number of rows: only how they compare matters
+    weight: Floats  # normalized to the number of rows: only relative weights matter
     amount: Floats | None  # None where all rows hold the same amount of evidence
 
     @classmethod
@@ -97,7 +97,7 @@ def log_softmax(scores: Floats) -> Floats:
            [0.5 , 0.5 ]])
     """
     out = np.array(scores, dtype=np.float64, order="C")
-    # One thread: the models of an estimator keep to its n_threads, and this is a small part of any call.
+    # One thread, so that n_threads of the estimator is not exceeded; this is a small part of any call.
     if Kernels(1).normalize(out, logarithm=True):
         top = out.max(axis=1, keepdims=True)
         rows = np.flatnonzero(np.isinf(top[:, 0]))
@@ -134,15 +134,15 @@ def from_log_odds(odds: Floats) -> Floats:
 
 # log T stays within ± this, whatever the scores and the amount.
 MAX_LOG_TEMPERATURE = 50.0
-# How much large differences of scores are shortened, where there are any beyond e^30.
+# Candidate values of the compression of large score differences, used if there are any beyond e^30.
 _BENDS, _WILD = (0.25, 0.5, 0.75, 1.0), 30.0
-# Scores that are enough to choose a bend by.
+# Maximum number of scores used to choose the compression.
 _ENOUGH = 1 << 22
-# A bend must lower the loss by this share to be worth it.
+# The compression must lower the loss by at least this share.
 _WORTH = 0.01
-# What the square of the growth costs, in rows: a few texts cannot tell it, and a wrong one makes T vanish or explode.
+# Penalty of the squared growth, in rows: few texts do not determine it, and a wrong value makes T vanish or explode.
 _GROWTH_RIDGE = 5.0
-# Differences of scores while fitting, those to impossible classes included: a product with a probability of 0 is 0.
+# Maximum score difference while fitting, also to impossible classes, so that products with probability 0 are 0.
 _FARTHEST = 1e100
 
 
@@ -171,7 +171,7 @@ class Scaling:
 
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
         """Return log probabilities of the classes; impossible ones stay impossible."""
-        # Posteriors first: rows without a possible class are settled, and no score overflows upwards.
+        # Normalize first: this handles rows without a possible class, and no score overflows upward.
         scaled = bent(log_softmax(scores), self.bend)
         with np.errstate(over="ignore"):
             scaled /= self.temperature(amount)[:, None]
@@ -288,7 +288,7 @@ class _Loss:
 
     def _products(self, corner: Floats, mixed: Floats, share: Floats, probability: Floats) -> HessianProducts:
         own = share - np.einsum("cr,cr,r->c", probability, probability, self.weight)
-        # Half the digits: a step needs no more, and many are kept.
+        # Single precision is enough for a step, and saves memory.
         probability, weight = probability.astype(np.float32), self.weight.astype(np.float32)
 
         def times(vector: Floats) -> Floats:
@@ -369,10 +369,10 @@ def calibrate(
     if method == "isotonic":
         if rows.amount is None:
             return fit_isotonic(rows)
-        # Where there are many curves, biases before them gain little, and cost the square of their number.
+        # With many curves, preceding biases improve little and cost time quadratic in their number.
         return _after(fit_scaling(rows, bias=rows.n_classes <= _FEW), rows, fit_isotonic)
     platt = fit_scaling(rows, bias=True)
-    # Each class against the rest asks for one scale for all classes, which raw scores do not have.
+    # One-against-rest curves require a common scale for all classes, which raw scores do not have.
     alone = rows.amount is None and rows.n_classes == 2 and not platt.bend
     return fit_beta(rows) if alone else _after(platt, rows, fit_beta)
 

@@ -11,10 +11,10 @@ from ..lazy_dataclass import dataclass
 from .calibration import MAX_LOG_ODDS, CalibrationRows, from_log_odds, log_odds, log_softmax
 from .newton import MANY, RIDGE, Derivatives, Loss, PenalizedLoss, blocks, minimize
 
-# a, b, c that change nothing.
+# a, b, c of the identity.
 _IDENTITY = np.array([1.0, 1.0, 0.0])
 _LEAST = np.array([0.0, 0.0, -np.inf])
-# Log-odds that stand for certainty where none in the fit was larger: a loss of 4e-18.
+# Log-odds that represent certainty if none in the fit was larger: a loss of 4e-18.
 _LEAST_LIMIT = 40.0
 
 
@@ -74,7 +74,7 @@ def _fit_beta_curve(points: _Points) -> tuple[Floats, float]:
     limit = float(size.max(where=size < MAX_LOG_ODDS, initial=_LEAST_LIMIT))
     odds = np.clip(odds, -limit, limit)
     parts: list[Loss] = [_Loss.of(odds[b], member[b], weight[b]) for b in blocks(len(odds), 3, 3)]
-    # Small log-odds need large a and b, which must not cost more for it.
+    # Small log-odds need large a and b, which must not be penalized more for that.
     scale = np.clip(np.average(np.abs(odds), weights=weight), 1e-3, 1.0)
     loss = PenalizedLoss(parts, _IDENTITY, RIDGE * np.array([scale, scale, 1.0]) ** 2)
     return minimize(loss, lambda power: _IDENTITY / 10.0**power, _LEAST), limit
@@ -104,7 +104,7 @@ class _Loss:
         )
 
 
-# Weight of an imagined row of the other side at each end of the curve, so that no probability is 0 or 1.
+# Weight of a pseudo-row of the other class at each end of the curve, so that no probability is 0 or 1.
 _IMAGINED = 0.5
 
 

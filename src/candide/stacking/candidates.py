@@ -30,9 +30,9 @@ BINS = (6, 10)
 PARENTS = 6
 # The ridge of a view; that of a column grows with the root of their number.
 RIDGE = 4.0
-# Of a text, whose bins were held back before.
+# The ridge of a text column, whose bins are already regularized.
 TEXT_RIDGE = 0.5
-# Where there are no views past them, columns carry all: their own ridge, and that of all added up, naive Bayes itself.
+# Without views of several columns: the ridge of single columns, and that of their sum, naive Bayes itself.
 _RIDGES_ALONE = 1.0, 0.1
 # A column's family was chosen on the rows that it is then weighed on, so that noise seems to gain a little. The ridge
 # of a column that gains so much (log-loss summed over all rows) is doubled; where it gains less, it grows further.

@@ -32,14 +32,14 @@ from .weights import WeightProblem
 if TYPE_CHECKING:
     from .stacked_views import StackedViews
 
-# Rows from which the cells of a column are worth corrections of their own, and rows for each cell.
+# Minimum number of rows for corrections of single cells, and number of rows per cell.
 LEAST_ROWS, _ROWS_PER_CELL = 4_000, 32
-# Cells of all columns, and of one column: ranges of about equal weight, and values that repeat so often.
+# Maximum number of cells, of ranges of about equal weight per column, and the repetitions that make a value a cell.
 _MOST_CELLS, _RANGES, _REPEATS = 1_024, 128, 10.0
-# A column with fewer cells than this, for want of rows, gains nothing over its own model.
+# A column with fewer cells than this, because of few rows, gains nothing over its own model.
 _FEWEST_CELLS = 8
 FOLDS = 5
-# In rows of curvature 1.
+# Ridge, in rows of curvature 1.
 _RIDGE = 0.5
 # Curvature of rows whose class is certain.
 _LEAST_CURVATURE = 1e-5

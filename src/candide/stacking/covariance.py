@@ -19,20 +19,20 @@ from ..statistics.base import remaining
 from .binning import ClippedCoordinates, Coordinates, RankCoordinates
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, ViewContributions, by_chunks
 
-# Columns that are training together at most, and cells of all classes' matrices.
+# Maximum number of columns in the covariance, and of cells of the matrices of all classes.
 MOST_COLUMNS = 200
 MOST_CELLS = 1 << 22
 # Rows of the shared covariance in that of each class, as a multiple of (columns + 2).
 _SHRINKAGES = (0.5, 8.0)
 # The variance that is added to each shared one, in coordinates of variance 1.
 _RIDGE = 0.01
-# Rows that are enough to see where the tails of a column begin.
+# Number of rows sufficient to locate the tails of a column.
 _MANY_ROWS = 20_000
 # Cells of all matrices of scale that an export brings along, for each view.
 _EXPORTED_CELLS = 1 << 14
 # Columns of matrices that are inverted together.
 _SMALL = 64
-# What of a determinant a row leaves behind, at least: below is rounding.
+# Minimum share of a determinant that remains without a row: less is a rounding error.
 _LEAST_LEFT = 1e-9
 
 
@@ -71,7 +71,7 @@ class MarginalFactors(NamedTuple):
 
 
 class StudentParameters(NamedTuple):
-    """What follows from how many rows a class has."""
+    """Parameters that depend on the number of rows of a class."""
 
     freedom: Any  # Floats or float, as are all
     shrink: Any
@@ -208,7 +208,7 @@ class Covariance(FieldsOnlyPickle):
             distance = away - means[classes]
             away -= means[k]
             away[own] = distance[own] * lift[own, None]
-            # A class that loses its only row lies where those without rows lie.
+            # A class that loses its only row gets the location of classes without rows.
             last = own & (rest <= 0)
             away[last] = (points[last] - self.center) @ factor.whitening
             gone = weight * lift * (self.share + own)

@@ -151,7 +151,7 @@ def one_dependence(
         rows, n_columns = few.binned, len(merged.columns)
         if table.joint.size <= len(few.classes) * n_columns**2 * len(log_prior):
             return OneDependence(name, merged, table, strength).left_out(rows, few.classes, few.weight, kernels)
-        # A table of logarithms that is larger than what the few rows ask of it.
+        # A table of logarithms would be larger than what the few rows need.
         slots = merged.slots(rows.codes)
         return few.under_each_class(
             len(log_prior), lambda classes, weight: kernels.own_pair_scores(slots, classes, weight, table, strength)
@@ -168,7 +168,7 @@ def _counted(merged: MergedCodes, cases: LabeledRows, n_classes: int, kernels: K
     return PairTable(joint, rows, 0.5 * (merged.sizes - 1))
 
 
-# A pair with more joint slots than this needs four rows for each.
+# A pair with more joint slots than this needs four rows per slot.
 _MODEST = 64
 
 
@@ -304,7 +304,7 @@ def _affordable(one: OneDependence, best_columns: Array, n_rows: int) -> JointSl
 
 
 class _Singles(NamedTuple):
-    """What is known about single columns and pairs; arrays begin with the classes."""
+    """Counts of single columns and pairs; the first axis of arrays is the class."""
 
     pairs: PairTable
     alone: Floats  # (classes, slots)

@@ -226,14 +226,14 @@ def draw_features(
     of_column = np.bincount(inputs.column, variance, minlength=len(relevance))
     if not of_column.any():
         return None
-    # What is drawn for a column must not hang on its place, nor what is drawn for a level on its name.
+    # Random draws must not depend on the positions of columns or the names of levels.
     order = inputs.order(cases, relevance)
     order = order[variance[order] > 0.0]
     varying = inputs.column[order][np.sort(np.unique(inputs.column[order], return_index=True)[1])]
     rng = np.random.default_rng(seed)
     strengths = np.zeros((len(relevance), width))
     strengths[varying] = _strengths(relevance[varying], sizes, width, rng) / np.sqrt(of_column[varying, None])
-    # What did not vary is not known to matter: nor may it when it does.
+    # Inputs that were constant in training are not used.
     frequencies = np.zeros((len(variance), width))
     frequencies[order] = rng.standard_normal((len(order), width)) * strengths[inputs.column[order]]
     return RandomFourierFeatures(inputs, frequencies, rng.uniform(0.0, 2 * np.pi, width))
@@ -245,7 +245,7 @@ def _strengths(relevance: Floats, sizes: tuple[int, ...] | None, width: int, rng
     if sizes is None:
         parts, turn = np.repeat(relevance[:, None], width, axis=1), indices
     else:
-        # The largest of relevance · exp(Gumbel noise): drawn one after the other, without putting back.
+        # The largest of relevance · exp(Gumbel noise): sampling without replacement.
         keys = np.log(relevance)[:, None] + rng.gumbel(size=(len(relevance), width))
         place = np.argsort(np.argsort(-keys, axis=0, kind="stable"), axis=0)
         parts, turn = (place < np.array(sizes)[indices % len(sizes)]).astype(np.float64), indices // len(sizes)

@@ -29,9 +29,9 @@ _KINDS = (
     ("random Fourier features of 2 to 4 columns", (2, 3, 4), 2),
 )
 _PENALTIES = tuple(10.0**power for power in range(-3, 4))
-# Rows at a time: heights of more would be new pages of memory every time.
+# Number of rows at a time: larger blocks would allocate new memory pages each time.
 _CHUNK = 1 << 10
-# What of a row's error its own weight leaves, at least: below is rounding.
+# Minimum of 1 minus the leverage of a row: less is a rounding error.
 _LEAST_LEFT = 1e-9
 
 

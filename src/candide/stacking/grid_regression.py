@@ -6,7 +6,7 @@ grids, and Y the indicators of the classes less the shares of the classes,
 
     weights = (Xᵀ X + ridge)⁻¹ Xᵀ Y,
 
-by conjugate gradients. Cells that hold a single row have no weight. Scores of training rows are by weights that were
+by conjugate gradients. Cells with a single row have no weight. Scores of training rows are by weights that were
 fitted without the fold of the row, and a row's fold is a function of its hash, so equal rows are left out together.
 """
 
@@ -36,7 +36,7 @@ from .weights import WeightProblem, fit_weights
 if TYPE_CHECKING:
     from .stacked_views import StackedViews
 
-# Rows that are fitted on, at least and at most; and columns, those with the most information about the class.
+# Minimum and maximum number of rows, and maximum number of columns (those with the most information about the class).
 LEAST_ROWS, _MOST_ROWS = 4_000, 100_000
 _MOST_COLUMNS = 64
 _GRIDS = 200
@@ -49,7 +49,7 @@ _STEPS = 20
 _TRIAL_ROWS, _TRIAL_STEPS = 10_000, 10
 # The share of the log-loss that must be gained there: a smaller gain is not worth the time.
 _LEAST_GAIN = 0.01
-# Categories of a column that have cells of their own.
+# Maximum number of categories of a column with separate cells.
 _LEVELS = 60
 # The ratio of the range to the standard deviation of a uniform distribution: ranks and values share one unit.
 _UNIFORM = 3.46
@@ -186,14 +186,14 @@ def fit_grid_regression(
     binning: TableBinning, information: Floats, cases: LabeledRows, before: Floats, judged: Array, kernels: Kernels,
     *, always: bool = False,
 ) -> GridRegression | None:  # fmt: skip
-    """Fit the weights of cells; None if they hardly lower the log-loss of a fold that is held out.
+    """Fit the weights of cells; None if they hardly lower the log-loss of a held-out fold.
 
     Parameters
     ----------
     binning : TableBinning
         The columns of the codes.
     information : array of shape (columns,)
-        What each column tells about the class.
+        Information of each column about the class.
     cases : LabeledRows
         All training rows that were kept.
     before : array of shape (judged rows, classes)
@@ -269,7 +269,7 @@ def _log_probability(cases: LabeledRows, *views: Floats) -> Floats:
 
 
 class GridDraw:
-    """Draws grids over columns; the same for the same columns, whatever rows there are."""
+    """Draws grids over columns, which depend only on the columns and not on the rows."""
 
     def __init__(self, columns: Sequence[ColumnBinning], information: Floats) -> None:
         self._places = [_places(column) for column in columns]

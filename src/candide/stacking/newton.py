@@ -46,7 +46,7 @@ class HessianProducts:
     def solve(self, target: Floats, free: Array) -> Floats:
         """Solve for a vector that is 0 for parameters that are not free, by preconditioned conjugate gradients.
 
-        The relative tolerance is 1 %, which is enough for a step of Newton's method.
+        The relative tolerance is 1%, which is enough for a step of Newton's method.
         """
         residual = target * free
         solution, direction = np.zeros(len(target)), residual / self.diagonal

@@ -17,7 +17,7 @@ from ..lazy_dataclass import dataclass
 from .token_views import StackedTokenViews
 from .training_rows import TrainingRows, make_folds, mean_row_weight, rows_by_fold
 
-# The length of the slope, in parts of the first, at which the search ends.
+# The search ends when the gradient norm is this fraction of the initial one.
 _FLAT = 1e-4
 _STEPS, _INNER_STEPS = 30, 60
 
@@ -125,7 +125,7 @@ class OffsetLogisticRegression:
 
 
 _RIDGE = 0.3
-# Texts that hold a token, at least: of one text alone it would only learn that text by heart.
+# Minimum number of texts that contain a token: with one text, the regression would memorize it.
 _LEAST_TEXTS = 2
 _FOLDS = 10
 # Scores of a fold under all views, at most.

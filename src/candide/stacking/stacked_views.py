@@ -30,7 +30,7 @@ from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_
 from .views import LabeledRows, View
 from .weights import LEAST_SIZE, PartialWeights, StackingWeights, WeightProblem, draw_masks, fit_partial
 
-# Rows that are scored at a time.
+# Number of rows scored at a time.
 _CHUNK = 1 << 13
 # Folds where rows are left out in blocks.
 _FOLDS = 10

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from ..families.table_likelihood import TableLikelihood
 
 _RIDGE = 0.5
-# Texts scored at once: their scores under all views are kept until they are weighed.
+# Number of texts scored at once: their scores in all views are in memory until they are combined.
 _CHUNK = 1 << 11
-# Texts that weights are fitted on; fewer of many classes, as each tells something of all of them.
+# Number of texts on which weights are fitted; fewer with many classes, because each text is informative about all.
 _MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 8_000, 2_000, 400_000
 _FOLDS = 10
 # Folds that give a text column its out-of-fold scores in a table; two halves for many rows, which costs less.
 _COLUMN_FOLDS, _HALVES, _MANY_ROWS = 5, 2, 2_000
 _MOST_BYTES = 1 << 21
-# Of weights that are not fitted: scores are not cut off.
+# Without fitted weights, scores are not clipped.
 _MOST_SCORE = 1e6
 
 
@@ -119,7 +119,7 @@ class StackedTokenViews:
                 scores[:, rows] = likelihood.token_bin_fold_scores(
                     batch.take(rows), of_some, kernels, self.feature_sets
                 )
-        # Nobody else needs them, and they are many times as large as the texts.
+        # The tokens are not needed again, and are many times as large as the texts.
         training.batch.data.counted.clear()
         return scores
 
@@ -176,7 +176,7 @@ class TextColumnView:
 
     column: int
     stacked: StackedTokenViews
-    gain: float = 0.0  # log-loss of a row that it saves alone
+    gain: float = 0.0  # reduction of the mean log-loss by the view alone
 
     @classmethod
     def of(cls, likelihood: TableLikelihood, column: int) -> TextColumnView:

@@ -79,10 +79,10 @@ def rows_by_fold(folds: Array) -> list[Array]:
     return np.split(order, np.flatnonzero(np.diff(folds[order])) + 1)
 
 
-# Scores (views × rows × classes) and rows that weights are fitted on, at most.
+# Maximum number of scores (views × rows × classes) and of rows on which weights are fitted.
 _MOST_SCORES = 1 << 25
 _MOST_ROWS = 20_000
-# As many rows with few scores each.
+# Maximum number of rows if each has few scores.
 _MOST_ROWS_OF_FEW, _FEW_SCORES = 40_000, 1 << 21
 
 

@@ -57,7 +57,7 @@ class BinnedRows(NamedTuple):
 class LabeledRows(NamedTuple):
     """Rows with classes and weights, from which a view is fitted.
 
-    A row may stand for several equal rows. ``case_weight`` is its weight in the sums, and ``weight`` is what is
+    A row may represent several equal rows. ``case_weight`` is its weight in the sums, and ``weight`` is what is
     subtracted when it is left out: the weight of one copy, scaled like the case weight where a sample represents more
     rows than it holds.
     """

@@ -382,7 +382,7 @@ class _Loss:
 # Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.
 _PATTERNS = 256
 _MOST_ROWS, _REPLICATES = 3_600, 8
-# Scores (views × rows × classes) that are held at once.
+# Maximum number of scores (views × rows × classes) in memory at once.
 _MOST_SCORES = 1 << 20
 _SEED = 20
 # Factor on the ridges of the far weights, which differ more from those of complete rows.

@@ -16,7 +16,7 @@ ROUNDING = 1e-12
 
 
 class Budget(NamedTuple):
-    """What the training rows that are kept may cost: so many bytes, or so many distinct rows."""
+    """Limit of the kept training rows: a number of bytes, or of distinct rows."""
 
     size: int
     unit: Literal["bytes", "rows"] = "bytes"

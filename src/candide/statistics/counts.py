@@ -16,7 +16,7 @@ from ..kernels.layouts import Array, Floats
 from ..lazy_dataclass import dataclass
 from .base import Deferred, Exact, as_dense, move_classes, never_learned, refuse_above, remaining, subtract
 
-# Sums that grow are an array once one in so many cells is not 0, if these are not too many.
+# Growing sums become a dense array once one in this many cells is not 0, up to a maximum number of cells.
 _FILLED, _MOST_CELLS = 4, 1 << 24
 # Cells of an array that is pickled without its zeros.
 _WORTH_PACKING = 1 << 12
@@ -54,7 +54,7 @@ class Counts(Exact):
         if isinstance(total, np.ndarray):
             total = total if total.flags.writeable else total.copy()
         elif _FILLED * total.nnz > math.prod(total.shape) <= _MOST_CELLS:
-            # Sparse sums are added into new ones, and take more room on the way than an array does for good.
+            # Adding sparse sums creates new ones, which temporarily takes more memory than a dense array.
             total = total.toarray()
         else:
             return self.merge(other)
@@ -121,7 +121,7 @@ class Counts(Exact):
         return as_dense(self.total)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Sums of a few texts in a million buckets travel between machines: what is 0 need not.
+        # Sums of a few texts in a million buckets are sent between machines without their zeros.
         return vars(self) | {"total": _packed(self.total)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

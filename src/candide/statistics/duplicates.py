@@ -30,7 +30,7 @@ _LEVEL = 0.99
 _MOST_COPIES, _FACTOR = 20.0, 4.0
 # Weight of the copies per row of all classes in the estimate of one class, in rows.
 _SHRINK = 5.0
-# Numbers of equal rows that are compared with one less and one more, at most.
+# Maximum multiplicity that is compared with one less and one more.
 _MOST_EQUAL = 30
 # Maximum number of unique rows used to estimate the frequency of values.
 _MOST_ROWS = 5_000
@@ -56,7 +56,7 @@ def observations(sample: Sample) -> Observations:
     (30, 1, 33.0)
     """
     entries = sample.entries
-    # Entries of one class and hash stand beside each other, one for each weight.
+    # Entries of one class and hash are adjacent, one for each weight.
     is_first = np.ones(len(entries.classes), dtype=bool)
     is_first[1:] = (np.diff(entries.classes) != 0) | (entries.hashes[1:] != entries.hashes[:-1])
     first = np.flatnonzero(is_first)
@@ -77,7 +77,7 @@ def observations(sample: Sample) -> Observations:
 
 def _independent(sample: Sample, first: Array, seen: Array) -> Array:
     """Return the number of independent observations among equal rows, for each distinct row of a class."""
-    # Every row copied as often as all others, whatever the columns are.
+    # All rows are copied equally often, regardless of the columns.
     every = int(np.gcd.reduce(seen)) if len(seen) >= _SHRINK else 1
     found = seen // every
     if found.max(initial=0) > 1:
@@ -137,7 +137,7 @@ def _are_too_even(rows: _Rows, some: Array) -> bool:
     found = np.bincount(rows.counts[some], rows.stands_for[some], minlength=4)[1:]
     m = np.arange(2, min(len(found), _MOST_EQUAL) + 1)
     before, here, after = (np.append(found, 0.0)[m + shift] for shift in (-2, -1, 0))
-    # All three vary by about their root.
+    # The standard deviation of each count is about its square root.
     before, here = before + 2.0 * np.sqrt(before) + 2.0, np.maximum(here - np.sqrt(here), 0.0)
     least = m * here**2 / ((m + 1.0) * before)
     return bool((pdtr(after, least) < np.where(m == 2, 1.0, 0.1) * (1.0 - _LEVEL)).any())
@@ -257,7 +257,7 @@ def _log_shares_sparse(data: Sparse, rows: _Rows) -> Floats:
     own = classes[row].astype(np.int64) * data.n_columns + data.indices
     held, place = np.unique(own, return_inverse=True)
     of_class = held // data.n_columns
-    # A column that all rows of a class hold has no zeros, but may have.
+    # A column without zeros in a class may have zeros in other rows.
     zero = 1.0 - np.bincount(place, stands_for) / (n_rows[of_class] + 0.5)
     no_cells = np.bincount(of_class, np.log(zero), minlength=len(n_rows))
     values, value = np.unique(data.values, return_inverse=True)

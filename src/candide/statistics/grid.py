@@ -12,7 +12,7 @@ from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..lazy_dataclass import dataclass
 from .base import Exact, move_classes, refuse_above, subtract
 
-# Occupied cells of a binade, over all classes, beyond which they pair up.
+# Maximum number of occupied cells of a binade over all classes; beyond it, pairs of cells are merged.
 CELLS_PER_BINADE = 1024
 
 

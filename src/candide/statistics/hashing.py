@@ -65,7 +65,7 @@ def in_groups(hashes: Hashes, groups: Hashes | None) -> Hashes:
 
 
 def hashes_agree(grouped: Hashes, hashes: Hashes) -> bool:
-    """Return whether two hashes belong to the same row, in whatever group."""
+    """Return whether two hashes belong to the same row, regardless of its group."""
     return bool((grouped < ABOVE_ALL).all()) and np.array_equal(grouped & ~_GROUP, hashes & ~_GROUP)
 
 

@@ -1,4 +1,4 @@
-"""The form in which samples keep rows: equal rows are equal arrays, whatever container they came in.
+"""The form in which samples keep rows: equal rows are equal arrays, regardless of their container.
 
 Numbers are doubles, in one array; −0.0 is 0.0, and there is one NaN. Sparse rows stay sparse: sorted, without zeros. A
 column that is no column of doubles is an array of its own: int64 if it is whole numbers beyond them, else objects, in

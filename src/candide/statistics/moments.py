@@ -201,7 +201,7 @@ def _moments(values: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
     if not len(values):
         return total, np.zeros(values.shape[1]), np.zeros((values.shape[1], values.shape[1]))
     share = weight / total
-    # The mean, then the mean of what it leaves: a large offset does not swallow the digits.
+    # The mean, then the mean of the residuals, so that a large offset does not lose precision.
     mean = share @ values
     mean = mean + share @ (values - mean)
     # A matrix with its own transpose: the product is symmetric to the last bit.

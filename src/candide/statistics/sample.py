@@ -18,9 +18,9 @@ from .duplicates import Observations, observations
 from .hashing import ABOVE_ALL, group_of, in_groups, row_hashes
 from .kept_rows import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
 
-# Rows looked at for a first threshold, as a multiple of those that will fit if none is there twice.
+# Number of rows considered for the first threshold, as a multiple of those that fit if all are distinct.
 _FORESIGHT = 1.25
-# Rows that join or leave one by one.
+# Up to this many rows are added or removed one by one.
 _FEW = 64
 
 
@@ -91,8 +91,8 @@ class Sample:
     - The other half is shared by the rows: the threshold of all classes is the smallest hash t with
       ``sum_k max(0, c_k(t) - level) > budget / 2``.
 
-    So a sample never costs more than its budget, whatever the number of classes. Every class has its share, and beyond
-    that, rows of all classes are kept with the same probability. (Of the share of a class, less than a row stays
+    A sample therefore never exceeds its budget, regardless of the number of classes. Every class has its share, and
+    beyond that, rows of all classes are kept with the same probability. (Of the share of a class, less than a row stays
     unused: up to half of the budget where there are more classes than fit into it. Dense rows that meet sparse ones are
     the exception beyond a budget in bytes, because a row has another size in either form.)
 
@@ -183,7 +183,7 @@ class Sample:
 
     @cached_property
     def row_hashes(self) -> Hashes:
-        """The hash of each entry, whatever group it is in."""
+        """The hash of each entry, regardless of its group."""
         return row_hashes(self.data) if self.grouped else self.entries.hashes
 
     @property
@@ -367,7 +367,7 @@ def _foreseen(entries: Entries, costs: Array, n_classes: int, budget: Budget) ->
 
 
 def _admitted(entries: Entries, threshold: Hashes) -> Array:
-    """Return which entries have a class and a weight, and lie below the threshold."""
+    """Return which entries have a class and a weight, and are below the threshold."""
     below = entries.hashes < threshold[entries.classes]
     return np.flatnonzero(below & (entries.classes >= 0) & (entries.weight > 0))
 

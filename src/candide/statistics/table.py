@@ -1,6 +1,4 @@
-"""What one pass over a table leaves: moments and a grid of its numbers, counts of its categories and of the tokens of
-its texts, blocks by request.
-"""
+"""Statistics of one pass over a table: moments and a grid of numbers, counts of categories and tokens, and blocks."""
 
 from __future__ import annotations
 
@@ -20,13 +18,13 @@ from .grid import Grid
 from .moments import Moments
 from .texts import TextStatistics
 
-# A row weighs at least this share of its class.
+# Minimum weight of a row as a share of its class.
 LEAST_WEIGHT = 1e-12
 
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """The statistics that all candidate families of columns need, so that states can be added whatever was chosen.
+    """The statistics that all candidate families of columns need, so that states can be added regardless of the choice.
 
     The kind of a column that holds only missing values is "missing", and joins with any other kind.
     """
@@ -45,7 +43,7 @@ class TableStatistics:
     def row_weight(self) -> Floats:
         """The mean weight of a row of each class, which is removed when a row is left out."""
         mean = np.divide(self.squares, self.rows, out=np.ones_like(self.rows), where=self.rows > 0)
-        # Where almost all was forgotten, rounding may have left anything of the squares.
+        # If almost all rows were forgotten, the sum of squares may be dominated by rounding errors.
         return np.clip(mean, LEAST_WEIGHT * self.rows, np.maximum(self.rows, LEAST_WEIGHT))
 
     def with_copies(self, factor: Floats) -> TableStatistics:
@@ -142,7 +140,7 @@ class TableStatistics:
 
 
 def join_kinds(names: tuple[Any, ...], a: tuple[Kind, ...], b: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """Return the kinds of both; a column cannot hold numbers in one and names in the other."""
+    """Return the joined kinds; a column cannot contain numbers in one table and categories in the other."""
     joined = []
     for name, mine, theirs in zip(names, a, b, strict=True):
         if "missing" not in (mine, theirs) and mine != theirs:

@@ -61,7 +61,7 @@ class TokenCounts:
     def without(self, other: TokenCounts) -> TokenCounts:
         if not self.dropped.tokens:
             return TokenCounts._joined(*self._aligned(other), Counts.forget)
-        # What was pruned is gone already, all of it or what came before.
+        # Pruned counts have already been removed, completely or in part.
         mine, theirs = self._aligned(self._known(other))
         return mine._joined(theirs, lambda left, gone: left.forget(_at_most(gone, left)))
 
@@ -110,7 +110,7 @@ class TokenCounts:
 
     @property
     def texts(self) -> Counts:
-        """The number of texts that hold each token, as counts of one class."""
+        """The number of texts that contain each token, as counts of one class."""
         if self.counts.presence:
             return self.counts.together()
         assert self.held is not None
@@ -179,7 +179,7 @@ def widened(counts: Counts, codes: Array | None, size: int) -> Counts:
         from scipy.sparse import csr_array
 
         old = counts.total
-        # A copy: sorting moves the values, and others hold them too.
+        # A copy, because sorting moves the values, which may be shared.
         total = csr_array((old.data.copy(), places[old.indices], old.indptr), shape=(n_classes, size))
         total.sort_indices()
     return replace(counts, total=total)
@@ -273,7 +273,7 @@ class TextStatistics(Exact):
 
     @property
     def dropped(self) -> Dropped:
-        """What was pruned, of all feature sets together."""
+        """The pruned tokens of all feature sets together."""
         return reduce(Dropped.plus, (feature_set.dropped for feature_set in self.feature_sets))
 
 
@@ -282,7 +282,7 @@ def _of(feature_sets: Iterable[TokenCounts]) -> TextStatistics:
     return TextStatistics(every[0].counts.rows, every)
 
 
-# Bytes of a stored number, and of the place of a number or a name.
+# Bytes of a stored number, and of the position of a number or a name.
 _NUMBER, _PLACE = 8, 8
 
 

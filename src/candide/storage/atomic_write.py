@@ -42,10 +42,10 @@ def locked(
 ) -> Iterator[None]:
     """Lock a model file while it is read, changed and written again.
 
-    The commands that write a model, such as ``candide update``, take the same lock, so that of several processes that
-    change one file, each reads what the one before has written. The lock is advisory: ``load`` and ``save`` do not
-    take it. It is a file next to the model (``.NAME.lock``), removed when the block ends; the lock on it does not
-    outlive the process. It is not reentrant. Addresses such as ``s3://bucket/mail.candide`` have no lock.
+    The commands that write a model, such as ``candide update``, take the same lock, so that if several processes change
+    one file, each reads what the previous one has written. The lock is advisory: ``load`` and ``save`` do not take it.
+    It is a file next to the model (``.NAME.lock``), removed when the block ends; the lock is released when the process
+    ends. It is not reentrant. Addresses such as ``s3://bucket/mail.candide`` have no lock.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def try_lock(handle: int) -> bool | None:
 
 
 def short_name(name: str, n_added: int) -> str:
-    """Return the first characters of a file name, so that so many bytes can be added.
+    """Return the first characters of a file name, so that a number of bytes can be added.
 
     >>> short_name("mail.candide", 6), len(short_name("ä" * 127, 6).encode())
     ('mail.candide', 248)

@@ -112,7 +112,7 @@ def _cannot_be_stored(value: Any, path: str) -> ModelFileError:
             "a setting without a function, such as pattern= instead of tokenizer=, or use pickle"
         )
     return ModelFileError(
-        f"{path} is a {kind} ({value!r:.60}); model files support numbers, strings, Booleans, dates, and lists, dicts "
+        f"{path} is a {kind} ({value!r:.60}); model files support numbers, strings, booleans, dates, and lists, dicts "
         "and arrays of these; convert it, and fit again"
     )
 

@@ -25,7 +25,7 @@ class InvalidContent(Exception):
 
 
 def require(condition: bool, problem: str, remedy: str = _DAMAGED) -> None:
-    """Raise ``InvalidContent`` unless a condition holds."""
+    """Raise ``InvalidContent`` unless a condition is true."""
     if not condition:
         raise InvalidContent(problem, remedy)
 

@@ -39,7 +39,7 @@ _LEARNED = {"plan": "bound_spec", "state": "state", "blend": "fitted", "report":
             "token_names": "token_names", "importance": "importance"}  # fmt: skip
 # Errors that a parameter of an unexpected type may raise.
 _OF_UNEXPECTED_TYPES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
-# Rows that models keep which were stored with keep_sample=True, if their estimator keeps none by default.
+# Number of kept rows for models saved with keep_sample=True, if their estimator keeps none by default.
 _KEPT_ROWS = 100_000
 # Parameters of 0.1.0 under the names that they have now.
 _RENAMED = {
@@ -54,7 +54,7 @@ _RENAMED = {
 def save_model(model: Model, path: str | os.PathLike[str] | BinaryIO, *, rows: bool = False) -> None:
     """Write a model to a file; ``rows``: with the training rows that it keeps.
 
-    The file is written under another name and renamed: whatever happens, there is the old file or the new one. At an
+    The file is written under another name and renamed, so there is always either the old file or the new one. At an
     address elsewhere, the whole object is replaced. A file object is written to from its position on.
     ``Model.for_file`` comes before.
     """
@@ -126,7 +126,7 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
         settings["vocabulary"] = model.column_names().tolist()
     learned, sample, copies = model.classifier.parts(), model.state.sample, None
     if sample is not None and note is None and is_table(model.classifier.bound_spec.family):
-        # Families of columns are chosen again when a model is loaded, without a look at its training rows.
+        # Families of columns are chosen again when a model is loaded, without reading its training rows.
         copies = sample.copies_per_row()
     parts = {
         **{stored: learned[name] for stored, name in _LEARNED.items()},
@@ -148,7 +148,7 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
 
 
 def model_of(content: Content, path: Any) -> Model:
-    """Return the model that a file holds."""
+    """Return the model in a file."""
     kind = spec_class(content.kind)
     settings = _renamed(content.settings, kind)
     unknown = settings.keys() - {field.name for field in fields(kind)}

@@ -1,6 +1,6 @@
 """The classes whose instances a model file may contain, by their names in files, and the types of their fields.
 
-Names in files never change, whatever the classes are called in Python. Instances of other classes are not stored, and a
+Names in files never change, even if the classes are renamed in Python. Instances of other classes are not stored, and a
 file that names another class is refused: this is the only place where a name from a file is resolved to a class.
 
 A class is imported when a file first names it: the modules of all of them take as long to import as NumPy.

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...kernels.layouts import Array
 
-# Numbers up to which a list is as small as base64.
+# Up to this many numbers, a list is as short as base64.
 _FEW = 8
-# Distinct values up to which an array is written as their codes.
+# Up to this many distinct values, an array is written as codes.
 _MOST_DISTINCT = 1 << 16
 _TYPES = (("u1", np.uint8), ("u2", np.uint16), ("u4", np.uint32))
 
@@ -37,7 +37,7 @@ def packed(values: Any) -> Any:
 
 
 def packed_integers(values: Array) -> Any:
-    """Return an array of integers from 0 to 2^32 - 1 for JSON, in the smallest type that holds them.
+    """Return an array of integers from 0 to 2^32 - 1 for JSON, in the smallest sufficient type.
 
     >>> import numpy as np
     >>> packed_integers(np.array([1, 300]))

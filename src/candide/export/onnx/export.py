@@ -125,7 +125,7 @@ def _table(likelihood: TableLikelihood, cells: Cells) -> Scored:
 
 
 def _silent(likelihood: TableLikelihood, cells: Cells) -> Tensor:
-    """Scores of a model in which no column says anything; its first tells how many rows there are."""
+    """Scores of a model without informative columns; the first input determines the number of rows."""
     statistics, n_classes = likelihood.statistics, len(likelihood.statistics.rows)
     if statistics.kinds[0] != "category":
         return cells.nothing(0, None, n_classes)
@@ -177,7 +177,7 @@ def _weighed(known: KnownTokens, counts: Tensor) -> Tensor:
 _SLACK = 1e-12
 
 
-# How much evidence rows hold, ``(rows, 1)``, made where it is asked for; None where that does not vary.
+# A function that returns the amount of evidence of each row, ``(rows, 1)``; None if it does not vary.
 Amount = Callable[[], Tensor] | None
 
 

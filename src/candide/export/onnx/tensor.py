@@ -17,7 +17,7 @@ from ...kernels.layouts import Array, Floats
 _OPSET, _ML_OPSET, _IR_VERSION = 18, 4, 9
 _ML = "ai.onnx.ml"
 _OUTPUTS = ("label", "probabilities")
-# Of a file of protocol buffers, with room for the nodes.
+# Size limit of a protocol buffer file, minus space for the nodes.
 _MOST_BYTES = (1 << 31) - (1 << 24)
 
 Value = Any  # a Tensor; an array or a float, which is a constant of doubles; or an int
@@ -132,7 +132,7 @@ def _reflected(kind: str) -> Callable[[Tensor, Value], Tensor]:
 
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """What a node gives, or a constant, or an input."""
+    """The output of a node, a constant, or an input."""
 
     graph: Graph
     name: str
@@ -147,7 +147,7 @@ class Tensor:
     __neg__, exp, log, abs, floor = _unary("Neg"), _unary("Exp"), _unary("Log"), _unary("Abs"), _unary("Floor")
     is_nan, is_infinite = _unary("IsNaN"), _unary("IsInf")
 
-    # NumPy would else try each of its cells.
+    # Otherwise NumPy would apply its operators to each cell.
     __array_ufunc__ = None
 
     def square(self) -> Tensor:
@@ -225,7 +225,7 @@ class Cells:
     def __init__(self, graph: Graph, names: Array, given: Array | None = None) -> None:
         self._graph, self._names = graph, [str(name) for name in names.tolist()]
         parts = date_columns(self._names)
-        # A date makes further columns, but the table may have columns of such names too.
+        # A date adds further columns, but the table may have columns of these names too.
         own = set() if given is None else set(map(str, given.tolist()))
         self._dates = {
             j: (date, part) for date, made in parts.items() for j, part in made.items() if self._names[j] not in own
@@ -315,7 +315,7 @@ def cut_places(numbers: Tensor, cuts: Sequence[Floats], missing: Sequence[int]) 
 
 def _date_part(days: Tensor, part: str) -> Tensor:
     """Return the position of the month, weekday or hour of a date."""
-    # Days are doubles: a full hour may lie a hair below itself.
+    # Days are doubles, so a full hour may be slightly too small.
     hours = ((days * 86_400e6 + 0.5).floor() / 3_600e6).floor()
     day = (hours / 24.0).floor()
     if part == "hour":

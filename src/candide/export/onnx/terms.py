@@ -28,7 +28,7 @@ from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Array, Floats
 from .tensor import Cells, Tensor, added, concatenated, cut_places, filled, number_places
 
-# log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: to the last digit from 8 on.
+# log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: accurate to the last digit for z ≥ 8.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 _LARGE = 8
 
@@ -149,7 +149,7 @@ def _joint_normal(term: JointNormal, x: Tensor) -> Tensor:
     normal = np.isinf(term.freedom)
     degrees = np.arange(n_columns + 1.0)[:, None] + np.where(normal, 0.0, term.freedom)
     place = known.sum(1).of_type(np.int64)
-    # Of the normal distribution the tail is the square itself.
+    # For the normal distribution, the tail is the square itself.
     tail = (square / np.where(normal, 1.0, term.freedom) + 1.0).log() * place.picks(degrees)
     return place.picks(at_center) - 0.5 * (log_determinant + square.graph.op("Where", normal, square, tail))
 

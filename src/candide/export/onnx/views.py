@@ -22,7 +22,7 @@ from ...stacking.weights import MAX_SCORE, StackingWeights
 from .tensor import Cells, Tensor, added, concatenated, cut_places, filled, log_sum
 from .terms import TableScores, Unweighted, refuse_texts
 
-# Cells of matrices of scale that a graph brings along for a view, and of those that a row picks.
+# Maximum number of cells of the scale matrices in a graph, and of those that a single row uses.
 _MOST_CELLS, _CELLS_OF_ROW = 1 << 17, 1 << 10
 
 
@@ -108,7 +108,7 @@ def _shown(mixture: StackingWeights, view: int, scores: Tensor) -> Tensor:
 
 
 class _BinnedCells:
-    """Rows as views see them; made when first asked for."""
+    """Rows in the form that views read; computed on first use."""
 
     def __init__(self, binning: TableBinning, cells: Cells) -> None:
         self._columns, self._cells, self._nulls = binning.columns, cells, binning.nulls
@@ -296,7 +296,7 @@ def _angles(view: FourierRegression, binned: _BinnedCells) -> tuple[Tensor, list
     if len(columns):
         slots = binned.slots(inputs.levels)
         lacking = bool(binned.may_lack[columns].any())
-        # One more slot for what is not given. Column by column, for the memory.
+        # One additional slot for absent cells. Column by column, to save memory.
         table = np.vstack([np.zeros((1, view.features.width)), frequencies[n_ranks:]])
         parts += [(slots.columns(_at(j)) + np.int64(1)).picks(table).sum(1) for j in range(len(columns))]
         if lacking:
@@ -329,7 +329,7 @@ def _cell_scores(view: CellRegression, binned: _BinnedCells) -> Tensor:
     codes = binned.with_binning(view.cells).codes
     slots = codes + view.offsets[:-1].astype(np.int64)
     if binned.lacks is not None:
-        # One more slot for what is not given.
+        # One additional slot for absent cells.
         slots = (binned.lacks > np.array(0.0)).where(np.int64(-1), slots)
     table = np.vstack([np.zeros((1, view.tables.shape[2])), view.tables[0]])
     return added([(slots.columns(_at(j)) + np.int64(1)).picks(table).sum(1) for j in range(len(view.cells.columns))])

@@ -33,7 +33,7 @@ from .query import ROWS, Query, clipped_between, picked, place_among
 
 
 class Labeled(NamedTuple):
-    """An input that holds labels, and how these are written."""
+    """An input that contains labels, and how the labels are written."""
 
     cell: str
     labels: list[str]
@@ -126,7 +126,7 @@ def _is_large(label: Any) -> bool:
     return isinstance(label, int) and abs(label) >= EXACT
 
 
-# More labels than this are looked up in a table of their own.
+# More labels than this are looked up in a separate table.
 _MANY_LABELS = 40
 # SQLite joins up to 64 tables.
 _MOST_JOINS = 50
@@ -179,7 +179,7 @@ class Codes:
 
 @dataclass
 class BinnedColumns:
-    """What views ask of the columns, gathered while a query is thought out."""
+    """The columns that views need, collected while a query is planned."""
 
     binning: TableBinning
     cells: Cells

@@ -10,7 +10,7 @@ from ...exceptions import MissingPackage, ParameterError
 from ...kernels.layouts import Array
 from ...sources.duckdb_engine import identifier, literal
 
-# More arguments than this no database takes in one call.
+# Maximum number of arguments of a function call that all databases accept.
 _MOST_ARGUMENTS = 100
 
 
@@ -22,14 +22,14 @@ class Dialect:
     text_type: ClassVar[str] = "VARCHAR"
     greatest_name: ClassVar[str] = "GREATEST"
     least_name: ClassVar[str] = "LEAST"
-    # Steps that are read several times are written out, lest they be worked out as often.
+    # Materializes steps that are read several times, so that they are not computed again.
     fence: ClassVar[str] = ""
-    # What keeps the expressions of a query within another from being copied to wherever they are used.
+    # Keeps the optimizer from inlining the expressions of a subquery.
     barrier: ClassVar[str] = ""
-    # Whether the columns of a table can be carried along as one value, or rows are known by numbers.
+    # Whether the columns of a table can be passed through as one value, and whether rows have numbers.
     has_records: ClassVar[bool] = True
     has_row_numbers: ClassVar[bool] = False
-    # Of a number, which without one would be a decimal.
+    # The exponent of a number, which would otherwise be a decimal.
     exponent: ClassVar[str] = "e0"
 
     def name_of(self, name: str) -> str:
@@ -125,7 +125,7 @@ class Postgres(Dialect):
         return f"CAST({self.number(value)} AS {self.number_type})"
 
     def flag_as_number(self, cell: str) -> str:
-        # No cast fits booleans and numbers alike but that to text.
+        # Only a cast to text works for both booleans and numbers.
         known = self.as_text(cell)
         return (
             f"CASE {known} WHEN 'true' THEN {self.first_number(1)} WHEN 'false' THEN 0 ELSE {self.as_number(known)} END"
@@ -191,7 +191,7 @@ class SQLite(Dialect):
 
 
 class Translated(Dialect):
-    """What sqlglot translates from DuckDB's way."""
+    """Queries that sqlglot translates from DuckDB's dialect."""
 
     def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
         doubles = [[self.number(value) for value in column.tolist()] for column in numbers.values()]

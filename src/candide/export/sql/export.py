@@ -34,7 +34,7 @@ class Posterior:
 
     def __init__(self, query: Query, alive: Sequence[int], n_classes: int) -> None:
         self.query = query
-        self.alive = list(alive)  # classes that can be at all
+        self.alive = list(alive)  # classes that are possible
         self.n_classes = n_classes
         self.nullable = False  # whether a row may rule out some of them
 
@@ -115,7 +115,7 @@ def label_text(label: Any, dialect: Dialect) -> str:
     )
 
 
-# Log-odds of a class that nothing competes with.
+# Log-odds of a class if all others are impossible.
 _CERTAIN = 1e200
 
 
@@ -137,7 +137,7 @@ def calibrate(posterior: Posterior, calibration: Any, amount: str | None) -> Non
 
 
 def grows(calibration: Any) -> bool:
-    """Whether it depends on how much evidence a row holds."""
+    """Whether the result depends on the amount of evidence in a row."""
     if isinstance(calibration, Chain):
         return grows(calibration.first)
     return isinstance(calibration, Scaling) and bool(calibration.growth)

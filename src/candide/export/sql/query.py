@@ -10,7 +10,7 @@ from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats
 from .dialects import Dialect
 
-# How steps call the table: not as a column of it may be called, which some databases would take for it.
+# Alias of the table in all steps. Some databases would confuse it with a column of the same name.
 ROWS = "scored_rows"
 _NAME = re.compile(r"\b[a-z_]\w*")
 
@@ -101,7 +101,7 @@ class Query:
         return next(each for each in names if each not in self._steps)
 
 
-# A name as it is, or in the quotes of some dialect, which are doubled within.
+# A plain name, or a quoted name in which the quotes of the dialect are doubled.
 _TABLE_NAME = re.compile(r'"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`]+')
 _TABLE = re.compile(rf"(?:{_TABLE_NAME.pattern})(?:\.(?:{_TABLE_NAME.pattern}))*")
 
@@ -152,7 +152,7 @@ class Own:
         """Return the query with the table's own columns followed by the predictions."""
         listed = [f"{expression} AS {self.dialect.name_of(title)}" for title, expression in answers.items()]
         if self.keep is True and not self.dialect.has_records:
-            # What the table's columns are called must not matter.
+            # The names of the table's columns must not matter.
             query.step("answers", {f"a{i}": expression for i, expression in enumerate(answers.values())})
             listed = [f"answers.a{i} AS {self.dialect.name_of(title)}" for i, title in enumerate(answers)]
             rows = f"answers JOIN {self.source} AS {ROWS} ON {self.dialect.record(ROWS)} = answers.own"
@@ -163,11 +163,11 @@ class Own:
         return query.finish([*own, *listed])
 
 
-# Branches that are tried one after the other; more are halved first.
+# Maximum number of branches that are tested in sequence; more are bisected first.
 _FEW = 8
-# Terms of a sum side by side: deeper sums are too deep for SQLite.
+# Maximum number of terms in a flat sum: SQLite limits the depth of expressions.
 _TERMS = 100
-# Below this, exponentials are 0, which PostgreSQL takes for an error.
+# Below this, exponentials underflow to 0, which is an error in PostgreSQL.
 _VANISHING = -700.0
 
 

@@ -29,7 +29,7 @@ _SHARES = ("whole", "near", "far")
 
 @dataclass
 class StackingQuery:
-    """What columns and views add to the score of each class, gathered before it is written."""
+    """The contributions of columns and views to the score of each class, collected before the query is written."""
 
     views: StackedViews
     likelihood: TableLikelihood
@@ -41,9 +41,7 @@ class StackingQuery:
     raw: dict[int, list[str]] = field(default_factory=dict)  # scores of views, by place, that are weighed row by row
     separate_views: list[PairView | TripleView | FourierView] = field(default_factory=list)
     patchy: set[int] = field(default_factory=set)  # views that may be NULL for rows that lack columns
-    shared: dict[int, Pairs | FourierInputs] = field(
-        default_factory=dict
-    )  # by identity: what several of those are made from
+    shared: dict[int, Pairs | FourierInputs] = field(default_factory=dict)  # shared intermediate results, by identity
 
     def __post_init__(self) -> None:
         self.binned = BinnedColumns(self.views.binning, self.cells, self.codes)
@@ -203,7 +201,7 @@ class StackingQuery:
         for i in self.raw:
             size, limit, weight = float(self.weights.scale[i]), float(self.weights.limit[i]), self._weight(i, k)
             if i in self.patchy:
-                # A view without a score, which is NULL, leaves the row without an answer for all classes: the least and
+                # If a view has no score (NULL), all class scores of the row must be NULL as well: the least and
                 # greatest of NULL and a number are numbers in some databases.
                 parts.append(f"0.0 * r{i}_{k}")
             if weight is not None:

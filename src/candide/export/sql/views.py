@@ -24,7 +24,7 @@ from .query import Query, affine, exponential, total
 
 @dataclass(frozen=True)
 class Pairs:
-    """What views of pairs and of triples share: the counts of slots and of pairs of them."""
+    """The parts that views of pairs and triples share: the counts of slots and of pairs of slots."""
 
     prefix: str
     one: OneDependence

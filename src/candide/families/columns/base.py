@@ -37,7 +37,7 @@ class ColumnModel(Protocol):
         """log p(x | class), ``(rows, classes)``: densities of numbers; 0 where a cell is missing and ignored."""
 
     def terms(self, *, nulls: bool = True) -> tuple[Term, ...]:
-        """Return the description of the scores. Without ``nulls``, missing cells add 0 whatever was learned of them."""
+        """Return the description of the scores. Without ``nulls``, missing cells always add 0."""
 
     def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
         """Return the score of each row under its own class, ``(rows,)``, with its weight removed from the statistics.
@@ -166,7 +166,7 @@ class CodedColumn:
         values, weight, _ = self.point_masses()
         share = weight.sum(axis=1) / max(float(self.count[: self._n_values].sum()), 1e-300)
         pairs = zip(values.tolist(), share.tolist(), strict=True)
-        return "".join(f", point mass at {value:.6g} ({100 * part:.3g} %)" for value, part in pairs)
+        return "".join(f", point mass at {value:.6g} ({100 * part:.3g}%)" for value, part in pairs)
 
     def table(self) -> Floats:
         """Return log p of each code, ``(codes, classes)``; of numbers too a mass, not a density."""
@@ -296,7 +296,7 @@ def _among(x: Floats, values: Floats, unseen: int) -> Array:
 
 
 ALPHAS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
-# Pseudo-counts below this stand for 0, as elsewhere.
+# Pseudo-counts below this are treated as 0.
 _LEAST_ALPHA = 1e-10
 
 Unseen = Literal["ignore", "smooth"]
@@ -321,7 +321,7 @@ def categorical(seen: Seen, alpha: float, unseen: Unseen = "smooth", missing_cod
     ignored = values.missing
     if missing_code:
         count[n_values], ignored = values.missing, np.zeros(n_classes)
-    if not n_codes:  # nobody observed anything: one code that nothing has
+    if not n_codes:  # no observed cells: a single unused code
         count, n_codes = np.zeros((1, n_classes)), 1
     return CodedColumn(
         "categorical",

@@ -28,7 +28,7 @@ from .histogram import (
 )
 
 N_FOLDS = 5
-# The optimal cuts are sought among so many ranges of about equal weight.
+# The optimal cuts are searched among this many ranges of about equal weight, and form at most this many bins.
 _STRETCHES = 256
 _MOST_BINS = 64
 
@@ -106,7 +106,7 @@ def modl(cells: Cells) -> Array:
 
 
 def _bin_costs(count: Floats) -> Floats:
-    """Return the cost of a bin of the ranges i to j, at ``[i, j + 1]``; infinite where that is no bin."""
+    """Return the cost of a bin of the ranges i to j, at ``[i, j + 1]``; infinite if that is not a bin."""
     from scipy.special import gammaln
 
     n_ranges, n_classes = count.shape

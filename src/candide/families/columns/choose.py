@@ -41,9 +41,9 @@ from .histogram import (
 from .kernel_density import WIDTHS, kernels
 from .parametric import ParametricColumn, gaussian, lognormal, poisson, power, student, with_missing
 
-# Models whose losses differ by less are as good as each other.
+# Models whose losses differ by less than this are considered equal.
 _TIE = 1e-9
-# Up to so many different whole numbers may be names.
+# Up to this many distinct integers may be categories.
 _FEW_VALUES = 20
 
 Missing = Literal["auto", "ignore", "category", "error"]

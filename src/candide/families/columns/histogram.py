@@ -16,13 +16,13 @@ from ...lazy_dataclass import dataclass
 from ...statistics import Moments
 from ...statistics.grid import Cells
 
-# Kernels and the usual bins are made from so many ranges of about equal weight.
+# Kernels and the usual bins are computed from this many ranges of about equal weight.
 MICRO_BINS = 64
-# A value with at least this share of a column, and so many times the weight of the values beside it, is an atom.
+# A value is an atom if it has at least this share of the column and this many times the weight of its neighbors.
 _ATOM_SHARE, _ATOM_RATIO = 0.1, 10.0
-# How many values on either side it is compared with.
+# Number of neighbors on either side.
 _N_NEIGHBORS = 2
-# Whole numbers up to this many are a scale on which each value has a bin of its own.
+# Up to this many distinct integers, each value has its own bin.
 _SHORT_SCALE = 20
 # Where the cut beside an atom lies, as a part of the gap between it and the next value.
 _SLIVER = 2.0**-20
@@ -78,10 +78,9 @@ def with_atoms(numbers: Numbers) -> Numbers:
 def atoms_of(cells: Cells) -> Array:
     """Return the cells that are atoms: single values with a large share of the column, unlike their neighbors.
 
-    A function of the cells alone, hence of the set of rows. A cell that holds several values is no atom, because
-    the weight of each of them is unknown. Where all values have a large share, each is one of few, and
-    none stands out. Steps of a short scale of whole numbers (up to 20 values) are none: a bin of width 1 shows them as
-    they are.
+    A function of the cells alone, hence of the set of rows. A cell with several values is not an atom, because the
+    weight of each of them is unknown. Where all values have a large share, each is one of few, and none stands out.
+    Steps of a short scale of whole numbers (up to 20 values) are none: a bin of width 1 shows them as they are.
 
     >>> weight = np.array([950.0, 10.0, 15.0, 25.0])
     >>> zeros = np.array([0.0, 155.0, 213.0, 323.0])
@@ -91,14 +90,14 @@ def atoms_of(cells: Cells) -> Array:
     weight = cells.count.sum(axis=1)
     heavy = (weight >= _ATOM_SHARE * weight.sum()) & (weight > 0)
     others = weight[~heavy & (weight > 0)]
-    # Where all values are heavy they are few, and no more than single rows if these are few.
+    # If all values are heavy, there are only a few of them, possibly single rows.
     if not len(others):
         return np.zeros(0, dtype=np.int64)
     heavy &= weight >= _ATOM_RATIO * np.median(others)
     found = np.flatnonzero(heavy & (cells.low == cells.high))
     if not len(found):
         return found
-    # Two atoms may lie side by side: what is compared with is not heavy itself.
+    # Two atoms may be adjacent, so heavy values are not used as neighbors.
     light = np.pad(np.where(heavy, 0.0, weight), _N_NEIGHBORS)
     neighbors = [light[found + step] for step in range(2 * _N_NEIGHBORS + 1) if step != _N_NEIGHBORS]
     found = found[weight[found] >= _ATOM_RATIO * np.max(neighbors, axis=0)]
@@ -165,7 +164,7 @@ def averages(cells: Cells, first: Array) -> Floats:
     """Return the mean of the numbers in each range, with cells represented by their midpoints."""
     weight, sizes = cells.count.sum(axis=1), np.diff(np.append(first, len(cells.low)))
     share = weight / np.repeat(np.maximum(np.add.reduceat(weight, first), 1e-300), sizes)
-    # As steps from the first cell, so that a large offset costs no digits; halved, so that none overflows.
+    # Relative to the first cell, so that a large offset does not lose precision; halved to avoid overflow.
     half = middles(cells) / 2
     return np.asarray(2 * (half[first] + np.add.reduceat(share * (half - np.repeat(half[first], sizes)), first)))
 
@@ -192,7 +191,7 @@ def may_be_whole(cells: Cells) -> Array:
     return np.asarray(np.where(cells.low == cells.high, n_whole == 1, n_whole >= 2))
 
 
-# What is left of a share when rounding has taken all of it.
+# Lower bound of a share that rounding would reduce to 0.
 LEAST = 1e-12
 
 
@@ -206,7 +205,7 @@ def log_others(joint: Floats) -> Floats:
         return joint[..., ::-1] if joint.shape[-1] == 2 else np.full_like(joint, -np.inf)
     top = joint.max(axis=-1, keepdims=True)
     share = np.exp(joint - top)
-    # Sums from both ends: a total minus the class's own share would lose the digits of what is left.
+    # Sums from both ends: a total minus the class's own share would lose precision.
     rest = np.zeros_like(share)
     np.cumsum(share[..., :-1], axis=-1, out=rest[..., 1:])
     rest[..., :-1] += np.cumsum(share[..., :0:-1], axis=-1)[..., ::-1]

@@ -12,7 +12,7 @@ from .base import CodedColumn
 from .bins import STRENGTHS, coding
 from .histogram import Numbers, mid_ranks
 
-# Each is twice the one before, so that their kernels are powers of one another.
+# Each is twice the previous one, so that their kernels are powers of one another.
 WIDTHS = (0.01, 0.02, 0.04, 0.08, 0.16)
 
 
@@ -40,7 +40,7 @@ def _kernels(rank: Floats, widths: tuple[float, ...]) -> Iterable[Floats]:
     power = np.exp(half_squares / WIDTHS[-1] ** 2)
     out = [power.sum(axis=0)]
     for _ in WIDTHS[1:]:
-        # Half the width is the fourth power: far cheaper than another exponential.
+        # Half the width is the fourth power, which is much cheaper than another exponential.
         np.square(power, out=power)
         np.square(power, out=power)
         out.append(power.sum(axis=0))

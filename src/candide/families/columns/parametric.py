@@ -56,7 +56,7 @@ class ParametricColumn:
 
     @cached_property
     def statistics(self) -> Moments | Counts:
-        """What the family reads."""
+        """Return the statistics that the family reads."""
         if isinstance(self.source, Poisson):
             weight = self.moments.weight
             return Counts(weight[:, 0], np.maximum(weight * self.moments.mean, 0.0), None)
@@ -157,7 +157,7 @@ class ParametricColumn:
 
 @dataclass(frozen=True, eq=False)
 class WithMissing:
-    """First whether the cell is there, then what it holds: p(missing | class), or p(known | class) p(x | class)."""
+    """First whether the cell is missing, then its value: p(missing | class), or p(known | class) p(x | class)."""
 
     inner: ParametricColumn
     presence: CodedColumn

@@ -13,7 +13,7 @@ from ...statistics import Moments
 from ...statistics.grid import Cells
 from .histogram import middles
 
-# Powers beyond these are left alone: their squares would overflow.
+# Exponents are clipped to this, because larger powers would overflow when squared.
 LARGEST_LOG = 300.0
 
 
@@ -113,8 +113,8 @@ def _log_before(t: Floats, power: float) -> Floats:
 def best_power(cells: Cells) -> BoxCox | YeoJohnson:
     """Return the maximum likelihood power for normal classes with separate means and a common variance.
 
-    Cells stand for their middles. Box–Cox where all numbers are positive, in units of their geometric mean, which does
-    not change the power; else Yeo–Johnson of the numbers standardized, so that their unit does not matter.
+    Cells are represented by their midpoints. Box–Cox where all numbers are positive, in units of their geometric mean,
+    which does not change the power; else Yeo–Johnson of the numbers standardized, so that their unit does not matter.
     """
     from scipy.optimize import minimize_scalar
 

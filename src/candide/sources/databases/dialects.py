@@ -15,7 +15,7 @@ from ...exceptions import CandideError, SourceError
 from ..duckdb_engine import EXTENSIONS_ADVICE, check_query, first_line, identifier, needs_extension
 from ..reader import cast_batch
 
-# Characters of a query that an error shows.
+# Maximum number of characters of a query shown in an error.
 _SHOWN = 500
 _ADVICE = "check the names in the query and your permissions"
 
@@ -23,11 +23,11 @@ _ADVICE = "check the names in the query and your permissions"
 class Database(ABC):
     """A connection, and its SQL dialect."""
 
-    #: What a double is called.
+    #: Name of the type of doubles.
     double: ClassVar[str]
-    #: Whether it supports VAR_POP.
+    #: Whether the database supports VAR_POP.
     has_variances: ClassVar[bool] = True
-    #: The name of the order in which texts are one only where their bytes are.
+    #: Name of the collation that compares strings by their bytes.
     bytewise: ClassVar[str] = '"C"'
 
     @abstractmethod
@@ -90,7 +90,7 @@ def explained(sql: str | None) -> Iterator[None]:
         raise SourceError(f"{message}; the query was {shown!r}; {advice}") from error
 
 
-# Rows that are fetched at once.
+# Number of rows fetched at once.
 _FETCHED = 10_000
 
 
@@ -130,9 +130,9 @@ def _moment(text: str) -> datetime:
     return moment
 
 
-# What a relation is called in queries about it.
+# Name of a relation in queries.
 ROWS = "candide_rows"
-# Rows of a batch: later ones may be long.
+# Maximum number of rows per batch: later rows may be long.
 _BATCH_ROWS = 1 << 13
 
 
@@ -143,7 +143,7 @@ class DuckDB(Database):
 
     def __init__(self, connection: Any, relation: Any = None) -> None:
         self._connection, self._relation = connection, relation
-        self._reader: Any = None  # of the last answer
+        self._reader: Any = None  # of the last query
 
     def schema(self, source: str) -> pa.Schema:
         sql = f"SELECT * FROM {source} AS t LIMIT 0"
@@ -163,7 +163,7 @@ class DuckDB(Database):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        # A second BEGIN would end what the user has begun.
+        # A second BEGIN would end a transaction of the user.
         is_first = self._connection is not None and not self._is_within_transaction()
         if is_first:
             self._connection.begin()
@@ -171,7 +171,7 @@ class DuckDB(Database):
             yield
         finally:
             if self._reader is not None:
-                self._reader.close()  # after an error; nothing else could be asked while it is open
+                self._reader.close()  # after an error; no other query can run while it is open
             if is_first:
                 self._connection.rollback()
 
@@ -181,7 +181,7 @@ class DuckDB(Database):
         return bool(one == other)
 
 
-# Types by their numbers in the catalog of every PostgreSQL; all others are fetched as texts.
+# Types by their OIDs, which are the same in every PostgreSQL; all other types are fetched as strings.
 _POSTGRES_TYPES = {
     16: pa.bool_(),
     20: pa.int64(),
@@ -206,7 +206,7 @@ class Postgres(Database):
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._info = getattr(connection, "info", None)  # of psycopg, in either version
+        self._info = getattr(connection, "info", None)  # of psycopg 2 and 3
 
     def schema(self, source: str) -> pa.Schema:
         cursor = self._cursor(f"SELECT * FROM {source} AS t LIMIT 0", many=False)
@@ -222,7 +222,7 @@ class Postgres(Database):
             yield from _fetched(cursor, schema)
 
     def _cursor(self, sql: str, *, many: bool) -> Any:
-        # A cursor with a name leaves rows where they are until they are fetched, and its query to one process.
+        # With a named cursor, rows stay on the server until they are fetched, and one process runs the query.
         cursor = self._connection.cursor("candide") if many and self._info else self._connection.cursor()
         with explained(sql):
             if hasattr(cursor, "row_factory"):
@@ -236,7 +236,7 @@ class Postgres(Database):
             yield
             return
         is_first = self._info.transaction_status == _IDLE
-        # Within a transaction of the user's it is a savepoint, which an error leaves as it was.
+        # Within a transaction of the user, this is a savepoint, so an error leaves the transaction unchanged.
         with self._connection.transaction(force_rollback=True):
             if is_first:
                 self._cursor("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", many=False)
@@ -254,20 +254,20 @@ class Postgres(Database):
 
 
 def _tuples(cursor: Any) -> Any:
-    """Return rows as tuples, whatever row factory the connection has."""
+    """Return rows as tuples, regardless of the row factory of the connection."""
     return tuple
 
 
-# Columns that one query asks for the types of their cells: SQLite answers 2,000 at most.
+# Number of columns whose types one query returns: SQLite allows at most 2,000 result columns.
 _SOME = 500
 # Number of strings of a column used to detect dates.
 _FIRST = 10_000
-# Types, each of which holds those before it, but for bytes.
+# Types in an order in which each includes the previous ones, except for bytes.
 _RANK = "CASE TYPEOF({cell}) WHEN 'integer' THEN 1 WHEN 'real' THEN 2 WHEN 'blob' THEN 3 WHEN 'text' THEN 4 END"
 
 
 class Sqlite(Database):
-    """A connection to SQLite. Every cell has a type of its own there: a column is of the one that holds all of them."""
+    """A connection to SQLite, in which every cell has its own type; a column has the type that includes them."""
 
     double: ClassVar[str] = "REAL"
     bytewise: ClassVar[str] = "BINARY"
@@ -304,7 +304,7 @@ class Sqlite(Database):
 
     def _cursor(self, sql: str) -> Any:
         cursor = self._connection.cursor()
-        cursor.row_factory = None  # tuples, whatever the user likes
+        cursor.row_factory = None  # tuples, regardless of the user's setting
         with explained(sql):
             return cursor.execute(sql)
 
@@ -324,7 +324,7 @@ class Sqlite(Database):
 
 
 def _sqlite_type(least: int | None, most: int | None) -> pa.DataType:
-    """Return the type that holds cells from one rank to another."""
+    """Return the type that includes the cells from one rank to another."""
     if most is None or most <= 2:
         return pa.int64() if most == 1 else pa.float64()
     return pa.binary() if least == most == 3 else pa.string()

@@ -27,7 +27,7 @@ _PACKAGES = {
     "psycopg": "postgres",
     "psycopg2": "postgres",
 }
-# How a query begins; all else is the name of a table.
+# Beginnings of queries; anything else is the name of a table.
 _QUERY = re.compile(r"\s*(\(|(select|with|values|table|from|pivot|unpivot)\s)", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r'(\w+|"[^"]+")(\.(\w+|"[^"]+"))*')
 
@@ -137,7 +137,7 @@ def fit_sql(
     dialect: str | None = None,
     extensions: bool = False,
 ) -> Estimator:
-    """Fit an estimator to a table or a query of a database, which computes the sums, without fetching the rows.
+    """Fit an estimator to a database table or query. The database computes the sums, and the rows are not fetched.
 
     The model equals that of ``fit`` on the same rows: counts and grids are identical, means and variances agree up to
     rounding. The query runs several times, in one transaction, and must return the same rows each time.
@@ -148,7 +148,7 @@ def fit_sql(
     estimator : BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB or TextNB
         The estimator to fit. An earlier fit is discarded.
     connection : connection, str or None
-        A connection of duckdb, sqlite3 or psycopg; an address, ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or
+        A duckdb, sqlite3 or psycopg connection; an address, ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or
         None, for DuckDB on files. Nothing is written to the database.
     query : str, relation or lazy table
         SQL, or the name of a table. A DuckDB relation, an Ibis table or a narwhals lazy frame over one of these
@@ -159,7 +159,7 @@ def fit_sql(
         Name of the text column of a ``TextNB``, names of the feature columns (by default all others), and name of the
         column with the weights of the rows.
     dialect : {"duckdb", "postgres", "sqlite"}, optional
-        SQL dialect, if it does not follow from the type of the connection.
+        SQL dialect, if it cannot be determined from the type of the connection.
     extensions : bool, default=False
         Whether DuckDB may download, install and load extensions. A connection that you pass keeps its own settings.
 

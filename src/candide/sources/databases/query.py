@@ -27,7 +27,7 @@ from ...statistics.grid import CELLS_PER_BINADE
 from ..reader import plain_schema
 from .dialects import Database
 
-# What is selected: an expression and the type that it comes in, by name.
+# Selected expressions and their types, by name.
 Selected = Mapping[str, tuple[str, pa.DataType]]
 
 
@@ -39,8 +39,8 @@ class Query:
     source: str
     schema: pa.Schema
     roles: Roles
-    label_type: str | None = None  # that is declared
-    types: pa.Schema = field(init=False)  # as learners read them
+    label_type: str | None = None  # the declared type of the label
+    types: pa.Schema = field(init=False)  # the types in which estimators read the columns
 
     def __post_init__(self) -> None:
         types = plain_schema(self.schema)
@@ -58,7 +58,7 @@ class Query:
         return self.database.cell(self.column(name), kind), kind
 
     def is_number(self, name: str) -> bool:
-        """Return whether a column holds numbers or booleans."""
+        """Return whether a column contains numbers or booleans."""
         kind = self.types.field(name).type
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 
@@ -78,7 +78,7 @@ class Query:
     def label(self) -> tuple[str, pa.DataType]:
         """SQL for the class; NULL where it is missing."""
         kind = self.types.field(self.roles.label).type
-        if pa.types.is_floating(kind):  # NaN is no class
+        if pa.types.is_floating(kind):  # NaN is not a class
             return self.number(self.roles.label), pa.float64()
         return self.cell(self.roles.label)
 
@@ -152,7 +152,7 @@ def _declared_label(field: pa.Field, kind: str) -> pa.Field:
     )
 
 
-# Names in answers: the class, the cell, and what both weigh together.
+# Names in results: the class, the cell, and the total weight of both together.
 ANSWER = Roles("y", None, ("x",), "w")
 
 
@@ -207,7 +207,7 @@ class Classes:
     index: Index
     n_rows: Array
     weight: Floats
-    squares: Floats  # of the weights
+    squares: Floats  # sums of squared weights
     n_without_label: int
 
     @classmethod
@@ -254,10 +254,10 @@ def _refuse_odd_weights(table: pa.Table, name: str | None) -> None:
     )
 
 
-# Columns that are asked for together: of more, a database takes longer to plan than to answer.
+# Number of columns per query: with more, a database spends more time on planning than on running it.
 _TOGETHER = 50
 _LARGEST = 1e130
-# What is asked of the rows r: y is the class, w the weight, x{j} the number of column j.
+# Aggregates of the rows r: y is the class, w the weight, x{j} the number in column j.
 _KNOWN = "SUM(CASE WHEN r.x{j} IS NULL THEN 0 ELSE r.w END)"
 _MISSING = "SUM(CASE WHEN r.x{j} IS NULL THEN r.w ELSE 0 END)"
 _EXTENT = {"low": "MIN(r.x{j})", "high": "MAX(r.x{j})"}
@@ -344,7 +344,7 @@ def _moments(rows: Floats, weight: Floats, mean: Floats, scatter: Floats, *more:
         # The mean of a query is rounded; the sum of deviations from it corrects the error.
         share = np.divide(drift[0], weight, out=np.zeros_like(weight), where=weight > 0)
         mean, scatter = mean + share, np.maximum(scatter - drift[0] * share, 0.0)
-    # Numbers that are all one have no scatter at all.
+    # Equal numbers have a scatter of exactly 0.
     return Moments(rows, weight, np.where(low == high, low, mean), np.where(low == high, 0.0, scatter))
 
 
@@ -369,13 +369,13 @@ def _by_class(
         yield name, [found[f"{what}{j}"] for what in expressions]
 
 
-# Columns of many different numbers: in cells of their leading bits, as the grid has them in the end or finer.
+# Columns with many distinct numbers are grouped by leading bits, at least as finely as in the final grid.
 
-# Bits that are left out at first: a binade has four times as many cells then as a grid keeps of it. Whole bytes, for
-# some databases count in these.
+# Bits that are dropped at first: a binade then has four times as many cells as a grid keeps. Whole bytes, because
+# some databases handle only bytes.
 _FIRST_SHIFT, _STEP = 40, 8
 _MANTISSA_BITS = 52
-# So few rows are asked for number by number.
+# Up to this many rows, the query groups by number.
 FEW_ROWS = 50_000
 
 

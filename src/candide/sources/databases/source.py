@@ -32,9 +32,9 @@ from ...statistics.table import TableStatistics, hstack
 from ..engine_source import EngineSource
 from .query import Classes, Extent, Query, cell_by_cell, counts, distinct, extents, in_cells, moments, row_by_row
 
-# Pairs of class and number that are fetched; columns of more are asked for in cells.
+# Maximum number of pairs of class and number that are fetched; columns with more are grouped into cells.
 MOST_VALUES = 50_000
-# Rows are picked if there are more than so many times those that are kept; of fewer, all come, and are counted here.
+# With more than this many times the rows that are kept, the database samples them; otherwise all are fetched.
 _MANY = 4
 # Number of first rows used to estimate the number of distinct values of a column.
 _HEAD = 10_000
@@ -119,7 +119,7 @@ class DatabaseSource(EngineSource):
         return max(1, int(np.mean(row_bytes(state.sample.data))))
 
     def _sample(self, state: State | None) -> Sample | None:
-        """Return the rows that were picked, which stand for all rows."""
+        """Return the sampled rows, which represent all rows."""
         kept = None if state is None else state.among(self._classes.index).sample
         return None if kept is None else replace(kept, rows=self._classes.weight)
 

@@ -51,7 +51,7 @@ def is_ascending(numbers: Array) -> bool:
 
 
 def max_columns(n_cells: int) -> int:
-    """Return the largest number of columns of a sparse table with so many stored cells."""
+    """Return the largest number of columns of a sparse table with a given number of stored cells."""
     return max(_MAX_COLUMNS, _COLUMNS_PER_CELL * n_cells)
 
 
