@@ -253,10 +253,9 @@ def fit_grid_regression(
     view = GridRegression(
         NAME, columns, coarse, whole.keys, weights, rows, left_out[first], sizes, _no_effects(own, columns, n_classes)
     )  # fmt: skip
-    some = cases.subsample(_EFFECT_ROWS)
-    found = fit_effects(
-        view.effects.merged, view.scores(some.binned, kernels), some.binned.codes, some.case_weight, kernels
-    )
+    explained = cases.subsample(_EFFECT_ROWS)
+    binned, weight = explained.binned, explained.case_weight
+    found = fit_effects(view.effects.merged, view.scores(binned, kernels), binned.codes, weight, kernels)
     return replace(view, effects=found)
 
 
