@@ -15,8 +15,7 @@ import candide
 
 SOURCE = Path(candide.__file__).parent
 PACKAGES = [
-    "lazy_dataclass",
-    "lazy_names",
+    "lazy",
     "printable",
     "exceptions",
     "remote",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from candide.model.cached import cached
+from candide.lazy import cached
 
 BOTH = threading.Barrier(2, timeout=10)
 

@@ -22,7 +22,7 @@ class Finder:
         if name == module:
             os.kill(os.getpid(), number)
 sys.meta_path.insert(0, Finder())
-from candide.cli.entry import main
+from candide.cli.__main__ import main
 main()
 """
 

@@ -132,9 +132,9 @@ def together(n_threads: int) -> dict[str, Callable[[], object]]:
         "indicator_product": lambda: _core.indicator_product(
             np.arange(len(many) + 1, dtype=np.int32) * m,
             many.ravel(),
-            np.ones((total, 40), dtype=np.float32),
+            np.ones((total, 160), dtype=np.float32),
             n_threads,
-            np.empty((len(many), 40), dtype=np.float32),
+            np.empty((len(many), 160), dtype=np.float32),
         ),
         "grid_scores": lambda: _core.grid_scores(many, words, cells, n_threads, scores),
         "joint_counts": lambda: _core.joint_counts(many, many, own, None, n_threads, joint),

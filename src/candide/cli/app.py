@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .entry import main as main
+from .__main__ import main as main
 
 _TRAINING, _USING, _FILES = "Training", "Using a model", "Model files"
 # For each command: its module, the variable with its examples, and its panel in the help.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..printable import printable, printable_json
 
 if TYPE_CHECKING:

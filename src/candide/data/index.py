@@ -11,7 +11,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.counting import mix64
 from ..kernels.layouts import Array, Dense, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 
 # From here on, float64 does not represent all integers.
 EXACT = 1 << 53

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lazy_names import lazy_names
+from ..lazy import lazy_names
 from .base import Batch, Family, Likelihood
 
 if TYPE_CHECKING:

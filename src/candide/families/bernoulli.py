@@ -13,7 +13,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse
 from ..kernels.tables import LinearTable
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_of_wholes, log_share, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import as_dense, remaining

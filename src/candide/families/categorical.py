@@ -13,7 +13,7 @@ from ..data.index import EXACT
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Dirichlet, Estimate, pseudo_count
 from ..statistics import CategoryCounts
 from .base import (

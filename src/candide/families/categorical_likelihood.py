@@ -13,7 +13,7 @@ from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.tables import PickTable
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Beta, Estimate, LogProbability, above_zero, largest, log_rising, log_share, pseudo_count
 from ..statistics import CategoryCounts
 from ..statistics.base import remaining

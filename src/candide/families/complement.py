@@ -10,7 +10,7 @@ from ..exceptions import NotADensity
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions
 from ..kernels.tables import LinearTable
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Dirichlet, Estimate, log_share, parts_of
 from ..statistics import Counts
 from ..statistics.base import remaining

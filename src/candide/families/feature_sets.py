@@ -12,7 +12,7 @@ from ..kernels.layouts import Array, Floats, Sparse, TextRows
 from ..kernels.tokenizer import TokenizerConfig
 from ..kernels.tokens import TokenFeatures, TokenTables, TokenTally
 from ..kernels.vocabulary import Coding
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..statistics import Counts
 from ..statistics.base import as_dense
 from ..statistics.texts import TokenCounts, top_k

@@ -11,7 +11,7 @@ from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions, Sparse, chunks
 from ..kernels.tables import NormalTable, infinite_cell
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Estimate, MeanVariance, Normal, NormalInverseGamma
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments

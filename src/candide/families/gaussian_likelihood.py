@@ -16,7 +16,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse, chunks
 from ..kernels.tables import LinearTable, NormalTable, StudentTable
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Normal, log_rising
 from ..priors.normal import LOG_2PI
 from ..statistics import Moments

@@ -12,7 +12,7 @@ from ..exceptions import InputError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Positions, Sparse, chunks
 from ..kernels.tables import FactoredTable, LinearTable, LogSums, Tally, infinite_cell, negative_cell
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Dirichlet, Estimate, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining

@@ -11,7 +11,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions
 from ..kernels.tables import LinearTable, LogSums
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Dirichlet, Estimate, LogProbability, log_rising, log_share, parts_of
 from ..statistics import Counts
 from .base import Batch, Scores, cell_positions, own_by_removal, put_own, replace_own, require_proper

@@ -13,7 +13,7 @@ from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions, chunks
 from ..kernels.tables import infinite_cell
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Estimate, MeanVariance, NormalInverseWishart
 from ..priors.normal import LOG_2PI
 from ..statistics import BlockMoments

@@ -11,7 +11,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Positions
 from ..kernels.tables import LinearTable, LogSums
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Estimate, Gamma, pseudo_count
 from ..statistics import Counts
 from ..statistics.base import remaining

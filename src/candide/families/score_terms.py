@@ -19,7 +19,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Floats, Sparse, chunks
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import log_rising
 from .base import CELLS, Scores
 

@@ -14,7 +14,7 @@ from ..exceptions import InputError, ParameterError
 from ..kernels import Kernels
 from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Dense, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Estimate
 from ..statistics import CategoryCounts, Moments
 from ..statistics.grid import Grid

@@ -13,7 +13,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.tables import PickTable
 from ..kernels.vocabulary import Vocabulary
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .base import Batch, Scores
 from .columns import CodedColumn, ColumnModel
 from .score_terms import REST, Parts

@@ -14,7 +14,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Floats, Sparse, TextRows, chunks
 from ..kernels.token_bins import distinct
 from ..kernels.tokens import TokenTally, keeps_token_rows, tally_and_keep
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..priors import Estimate
 from ..statistics.texts import TextStatistics, TokenCounts
 from .base import Batch, Plain, Scores

@@ -16,7 +16,7 @@ from ..kernels.tables import LinearTable
 from ..kernels.token_bins import KNOTS, TokenBins, distinct, renumbered, some_columns
 from ..kernels.tokens import TokenFeatures, TokenTables
 from ..kernels.vocabulary import Buckets, SomeBuckets
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..statistics.kept_rows import row_bytes
 from ..statistics.texts import TextStatistics
 from .base import Batch, Scores

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import InputError
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .layouts import Data, Floats, Sparse
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from . import _core
 from .layouts import Array, Floats, Positions, Sparse
 from .tables import sparse_errors

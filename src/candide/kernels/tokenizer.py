@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from ..exceptions import InputError, ParameterError
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 
 Analyzer = Literal["word", "char", "char_wb", "place"]
 Accents = Literal["unicode", "ascii"] | None

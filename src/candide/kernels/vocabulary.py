@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import ParameterError
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from . import _core
 from .layouts import Array, Positions
 

@@ -14,7 +14,7 @@ from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.counting import Hashes
 from ..kernels.layouts import TextRows
-from ..specs.bound import BoundSpec
+from ..specs.base import BoundSpec
 from ..statistics.texts import TextStatistics
 from .state import State
 

@@ -16,11 +16,11 @@ from ..families.base import is_table
 from ..kernels import Kernels
 from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, Positions
+from ..lazy import cached
 from ..specs import BoundSpec, ClassPrior
 from ..stacking.calibration import log_softmax
 from ..stacking.token_views import StackedTokenViews
 from ..statistics.hashing import ABOVE_ALL
-from .cached import cached
 from .fitted import Fitted, fit_on_sample, held_out, seen_rows, with_refinement
 from .given import log_posterior, nothing_given
 from .scorer import Scorer, log_likelihood, log_sum, plus_base
@@ -29,10 +29,10 @@ from .table import Table, named
 
 if TYPE_CHECKING:
     from ..families.table import TableFamily
+    from ..kernels.tokens import Names
     from ..stacking.stacked_views import StackedViews
     from .evaluation import Evaluation
     from .out_of_fold import OutOfFoldScores
-    from .token_names import Names
 
 
 class Classifier:

@@ -12,7 +12,7 @@ from ..exceptions import InputError, ParameterError
 from ..families import Batch
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .classifier import Classifier
 from .state import State
 from .table import Table, named

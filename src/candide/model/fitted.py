@@ -21,7 +21,7 @@ from ..families.base import is_table
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..specs import BoundSpec
 from ..stacking.calibration import Calibration, Scaling, calibrate, log_softmax
 from ..stacking.refinement import Refinement, fit_refinement, out_of_fold_scores

@@ -22,7 +22,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse
 from ..kernels.tables import LinearTable
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..stacking.calibration import Scaling
 from .scorer import leaders_only
 from .table import Table

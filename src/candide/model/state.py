@@ -11,7 +11,7 @@ from ..data.index import Index, label_type
 from ..exceptions import ForgetError, InputError, ParameterError
 from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..statistics.hashing import ABOVE_ALL
 
 if TYPE_CHECKING:

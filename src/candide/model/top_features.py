@@ -12,10 +12,10 @@ from ..families.feature_sets import FeatureSet
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Sparse, TextRows
+from ..kernels.tokens import Names, named
 from ..kernels.vocabulary import Buckets, Coding
 from ..stacking.token_views import StackedTokenViews
 from .table import Table
-from .token_names import Names, named
 
 if TYPE_CHECKING:
     from .classifier import Classifier

@@ -14,7 +14,7 @@ from ..families import Batch
 from ..families.text import TextFamily, shared_out, token_by_token
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..specs import Spec
 from ..stacking.calibration import calibrate, cross_fitted, log_softmax
 from ..stacking.refinement import fit_refinement, refine_out_of_fold

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .base import (
     Readable,
     check_proper,

@@ -11,13 +11,16 @@ from pathlib import Path
 from ..data.column_types import check_declared
 from ..exceptions import ParameterError, SourceError, warn
 from ..model.source import RequestedRoles
+from ..remote import download, is_remote, local_path
 from .csv_reader import CsvReader
 from .database_reader import DuckDBQuery, is_database_uri, open_database
 from .file_formats import FORMATS, FileFormat, check_format, detect_format, format_from_suffix
 from .files import (
     TemporaryCopy,
+    TemporaryFolder,
     copy_stream,
     detect_compression,
+    expand_path,
     list_files,
     list_visible,
     open_decompressed,
@@ -27,7 +30,6 @@ from .json_reader import JsonArrayReader, JsonLinesReader
 from .mailbox import MailboxReader, is_email
 from .parquet import ArrowReader, ParquetReader
 from .reader import OnBadRow, Reader
-from .remote_copies import RemoteCopies
 from .source import ArrowSource
 from .text_files import Document, DocumentsReader, LinesReader
 
@@ -257,3 +259,40 @@ def _document_files(place: Path) -> list[Path]:
 
 def _is_maildir(folder: Path) -> bool:
     return (folder / "cur").is_dir() and (folder / "new").is_dir()
+
+
+class RemoteCopies:
+    """Temporary copies of files elsewhere, deleted with their readers: rows are read several times."""
+
+    def __init__(self) -> None:
+        self._addresses: dict[Path, str] = {}
+        #: What the readers keep.
+        self.files: tuple[TemporaryFolder, ...] = ()
+
+    def expand(self, path: str) -> list[Path]:
+        """Return the files of a path; those of an address are copied."""
+        if not is_remote(path):
+            return expand_path(local_path(path))
+        folder = TemporaryFolder()
+        try:
+            copies = download(path, folder.path)
+        except FileNotFoundError:
+            raise SourceError(f"there is no file {path!r}; check the address") from None
+        except OSError as error:
+            raise SourceError(f"cannot copy {path!r} to {str(folder.path.parent)!r}: {_problem(error)}") from error
+        self.files += (folder,)
+        self._addresses.update(copies)
+        return [copy for copy, _ in copies]
+
+    def name(self, path: Path) -> str:
+        """Return what messages call a path: an address, if it is the copy of a file elsewhere."""
+        for copy, address in self._addresses.items():
+            if path == copy:
+                return address
+            if copy in path.parents:
+                return f"{address.rstrip('/')}/{path.relative_to(copy).as_posix()}"
+        return str(path)
+
+
+def _problem(error: OSError) -> str:
+    return str(error) if error.strerror is None else error.strerror

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .base import Spec
-from .bound import BoundSpec
+from .base import BoundSpec, Spec
 from .class_prior import ClassPrior
 
 __all__ = ["SPECS", "BoundSpec", "ClassPrior", "Spec", "spec_class"]

@@ -10,7 +10,7 @@ import numpy as np
 from ..data.index import Index
 from ..exceptions import ParameterError
 from ..kernels.layouts import Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 
 
 @dataclass(frozen=True)

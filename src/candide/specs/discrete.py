@@ -14,8 +14,7 @@ from ..exceptions import ParameterError, warn
 from ..families import Bernoulli, Categorical, Complement, Multinomial, Poisson
 from ..kernels.layouts import Floats
 from ..priors import Beta, Dirichlet, Estimate, Gamma
-from .base import Previous, Spec
-from .bound import BoundSpec
+from .base import BoundSpec, Previous, Spec
 from .parameters import choice, flag, number, read_estimate, read_prior, stacked
 from .schema import Schema
 

@@ -17,8 +17,7 @@ from ..families import Family
 from ..families.table import TableFamily
 from ..kernels.layouts import Array
 from ..statistics.table import join_kinds
-from .base import Previous, Spec
-from .bound import BoundSpec
+from .base import BoundSpec, Previous, Spec
 from .parameters import choice, number
 from .schema import Schema
 from .table_schema import TableSchema

@@ -20,8 +20,7 @@ from ..priors import Beta, Dirichlet
 from ..stacking.refinement import word_features
 from ..statistics.base import Budget
 from ..statistics.texts import TokenCounts
-from .base import Previous, Spec
-from .bound import BoundSpec
+from .base import BoundSpec, Previous, Spec
 from .parameters import choice, flag, is_whole, number, whole_number
 from .schema import Schema
 

@@ -18,7 +18,7 @@ from ..data.columns import Column, Columns
 from ..families.columns.histogram import MICRO_BINS, cuts_between, equal_frequency, merged
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..statistics.grid import Cells
 from ..statistics.table import TableStatistics
 from .views import BinnedRows, FieldsOnlyPickle

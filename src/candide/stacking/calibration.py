@@ -16,7 +16,7 @@ import numpy as np
 from ..exceptions import ParameterError
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .newton import MANY, RIDGE, Derivatives, HessianProducts, PenalizedLoss, blocks, minimize
 from .training_rows import stratified_folds
 

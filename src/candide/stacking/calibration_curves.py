@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .calibration import MAX_LOG_ODDS, CalibrationRows, from_log_odds, log_odds, log_softmax
 from .newton import MANY, RIDGE, Derivatives, Loss, PenalizedLoss, blocks, minimize
 

@@ -22,7 +22,7 @@ from ..families.columns.histogram import cuts_between, equal_frequency, merged, 
 from ..families.table_likelihood import TableLikelihood
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..statistics.grid import Cells
 from .binning import ColumnBinning, TableBinning
 from .training_rows import mean_row_weight

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import CHUNK_ROWS, Array, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..statistics import BlockMoments
 from ..statistics.base import remaining
 from .binning import ClippedCoordinates, Coordinates, RankCoordinates

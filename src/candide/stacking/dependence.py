@@ -18,7 +18,7 @@ import numpy as np
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
 from ..kernels.scoring import BACK_STRENGTH, PairTable, TripleTable, padded_classes
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..statistics.base import ROUNDING
 from .binning import MergedCodes
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions, averaged, least_loss

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .binning import MergedCodes
 from .views import FieldsOnlyPickle, ViewContributions
 

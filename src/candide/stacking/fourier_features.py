@@ -12,7 +12,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Dense, Floats, Positions
 from ..kernels.scoring import cosine_features
 from ..kernels.tables import PickTable
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .binning import MergedCodes, RankCoordinates, merge_codes
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..statistics.base import remaining
 from ..statistics.hashing import ABOVE_ALL
 from .covariance import CholeskyFactor

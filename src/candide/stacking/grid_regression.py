@@ -24,7 +24,7 @@ from ..kernels.counting import Hashes, mix64
 from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats, Positions
 from ..kernels.scoring import GridCells
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .binning import ColumnBinning, MergedCodes, TableBinning, merge_codes
 from .calibration import log_softmax
 from .cell_regression import FOLDS, folds_of

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..kernels.layouts import Array, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 
 # Penalty of a squared change from the neutral parameters, in rows. The neutral parameters have no penalty, so a
 # penalized calibration is never worse than none. The penalty keeps parameters finite if the classes are perfectly

@@ -13,7 +13,7 @@ from ..kernels import Kernels
 from ..kernels.layouts import Array, Floats, TextRows
 from ..kernels.tokens import TokenTables
 from ..kernels.vocabulary import Vocabulary
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .token_views import StackedTokenViews
 from .training_rows import TrainingRows, make_folds, mean_row_weight, rows_by_fold
 

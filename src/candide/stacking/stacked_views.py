@@ -16,7 +16,7 @@ from ..kernels import Kernels
 from ..kernels.counting import Hashes
 from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from ..statistics import Sample
 from .binning import TableBinning
 from .candidates import doubt, gained, information, make_views

@@ -12,7 +12,7 @@ from ..families.text_likelihood import TextLikelihood, TokenBinName
 from ..kernels import Kernels
 from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats, Positions, Sparse, TextRows, chunks
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .training_rows import TrainingRows, make_folds, mean_row_weight, subsample_rows
 from .weights import StackingWeights, fit_weights
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from ..kernels.kernels import single_threaded_blas
 from ..kernels.layouts import Array, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .calibration import log_softmax
 from .newton import minimize_large, minimize_nonnegative
 from .training_rows import TrainingRows, mean_row_weight

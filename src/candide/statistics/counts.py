@@ -13,7 +13,7 @@ import numpy as np
 from ..data.index import Index, canonical_labels, union_labels
 from ..exceptions import ForgetError
 from ..kernels.layouts import Array, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .base import Deferred, Exact, as_dense, move_classes, never_learned, refuse_above, remaining, subtract
 
 # Growing sums become a dense array once one in this many cells is not 0, up to a maximum number of cells.

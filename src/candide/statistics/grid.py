@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import Kernels, counting
 from ..kernels.counting import Keys
 from ..kernels.layouts import Array, Dense, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .base import Exact, move_classes, refuse_above, subtract
 
 # Maximum number of occupied cells of a binade over all classes; beyond it, pairs of cells are merged.

@@ -19,7 +19,7 @@ from ..data.index import EXACT
 from ..data.labeled_rows import concatenate_rows, same_layout
 from ..exceptions import MergeError
 from ..kernels.layouts import Array, Data, Dense, Floats, Sparse, TextRows
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 
 
 @dataclass(frozen=True)

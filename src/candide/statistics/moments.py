@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from ..kernels.layouts import Array, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .base import move_classes, never_learned, refuse_above, subtract
 
 # Rows that take away more than this multiple of the scatter there is were never in it. It is no closer to 1 because

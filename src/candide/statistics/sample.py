@@ -12,7 +12,7 @@ import numpy as np
 from ..data.columns import Columns
 from ..kernels.counting import Hashes
 from ..kernels.layouts import Array, Floats, Positions
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .base import ROUNDING, Budget, Deferred, move_classes, never_learned, refuse_above, subtract
 from .duplicates import Observations, observations
 from .hashing import ABOVE_ALL, group_of, in_groups, row_hashes

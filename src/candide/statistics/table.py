@@ -11,7 +11,7 @@ import numpy as np
 from ..data.columns import Kind
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .base import Statistics, as_dense, move_classes
 from .counts import CategoryCounts, Counts
 from .grid import Grid

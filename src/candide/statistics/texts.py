@@ -13,7 +13,7 @@ from ..exceptions import MergeError
 from ..kernels.counting import DENSE_CELLS
 from ..kernels.layouts import Array, Floats
 from ..kernels.vocabulary import Buckets, Coding
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .base import Exact, as_dense
 from .counts import Counts
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..kernels.layouts import Array
-from ..lazy_dataclass import dataclass
+from ..lazy import dataclass
 from .container import CURRENT_VERSION
 from .decoder import Decoder
 from .errors import InvalidContent, model_file_errors, require

@@ -61,7 +61,7 @@ CLASSES = {
     "text family": "candide.families.text:TextFamily",
     "token look": "candide.families.feature_sets:FeatureSet",
     "limits": "candide.families.feature_sets:Limits",
-    "plan": "candide.specs.bound:BoundSpec",
+    "plan": "candide.specs.base:BoundSpec",
     # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
     "blend": "candide.model.fitted:Fitted",
     "scaling": "candide.stacking.calibration:Scaling",

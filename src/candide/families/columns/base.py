@@ -12,7 +12,7 @@ from ...data.categories import Lookup
 from ...data.columns import Column
 from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats, Positions
-from ...lazy_dataclass import dataclass
+from ...lazy import dataclass
 from ..base import CELLS
 from ..categorical_likelihood import draw_slots
 from ..score_terms import CodeTable, Term

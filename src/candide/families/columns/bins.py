@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...kernels.layouts import Array, Floats
-from ...lazy_dataclass import dataclass
+from ...lazy import dataclass
 from ...statistics.grid import Cells
 from .base import CodedColumn
 from .histogram import (

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.layouts import Array, Floats, Positions
-from ...lazy_dataclass import dataclass
+from ...lazy import dataclass
 from ...statistics import Moments
 from ...statistics.grid import Cells
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...data.columns import Column
 from ...kernels import Kernels
 from ...kernels.layouts import Array, Dense, Floats, Positions
-from ...lazy_dataclass import dataclass
+from ...lazy import dataclass
 from ...priors import Gamma
 from ...statistics import Counts, Moments
 from ...statistics.grid import Cells

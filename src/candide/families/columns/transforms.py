@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ...kernels.layouts import Floats
-from ...lazy_dataclass import dataclass
+from ...lazy import dataclass
 from ...statistics import Moments
 from ...statistics.grid import Cells
 from .histogram import middles

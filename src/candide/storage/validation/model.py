@@ -11,11 +11,11 @@ from ...data.index import label_type
 from ...families.base import is_table
 from ...families.text import TextFamily
 from ...kernels.layouts import Floats
+from ...kernels.tokens import Names
 from ...model.classifier import Classifier
 from ...model.fitted import Fitted
 from ...model.state import State
 from ...model.table import Table
-from ...model.token_names import Names
 from ...specs import BoundSpec, ClassPrior
 from ...stacking.calibration import METHODS
 from ...stacking.token_views import StackedTokenViews

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tiers import every
 
-from candide.lazy_dataclass import dataclass
+from candide.lazy import dataclass
 
 
 def pairs(**options: Any) -> tuple[Any, Any]:

@@ -1,24 +1,75 @@
-"""Dataclasses whose methods are compiled when they are first called.
+"""What is made when it is first used: names of packages, methods of dataclasses, attributes.
 
-``dataclasses.dataclass`` compiles the source of up to six methods for each class while its module is imported. The
-modules behind ``candide classify`` define a hundred dataclasses, most of which a given model does not use, and
-compiling their methods took a third of the time of all imports. Use this decorator in packages that a prediction
-imports; elsewhere, the one of the standard library.
+``candide classify`` of one text takes about as long as its imports. Of the classes that a package offers and the
+dataclasses that its modules define, a prediction uses few.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 if TYPE_CHECKING:
     # Type checkers see the decorator of the standard library, which behaves the same.
     from dataclasses import dataclass as dataclass
-else:
+
+T = TypeVar("T")
+
+
+def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package (PEP 562), given the module of each name.
+
+    >>> from candide import families
+    >>> families.Poisson.__module__
+    'candide.families.poisson'
+    """
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f".{modules[name]}", package), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get
+
+
+class cached(Generic[T]):  # noqa: N801  # it is used like a function
+    """As ``functools.cached_property``, whose lock in Python 3.11 is one for all objects of a class.
+
+    There, two models in two threads may deadlock: one makes its family to fit stacking weights, the other fits weights
+    for its family. Without a lock both threads may compute the same value; the first one is kept.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self.make, self.name = make, make.__name__
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type) -> Self | T:
+        if instance is None:
+            return self  # accessed on the class, for documentation
+        value: T = vars(instance).setdefault(self.name, self.make(instance))
+        return value
+
+
+if not TYPE_CHECKING:
     import dataclasses
     import inspect
 
     def dataclass(cls=None, /, *, frozen=False, eq=True, repr=True):
         """Turn a class into a dataclass, as ``dataclasses.dataclass`` does, with methods that are compiled later.
+
+        The standard library compiles the source of up to six methods for each class while its module is imported. The
+        modules behind ``candide classify`` define a hundred dataclasses, which took a third of the time of all imports.
+        Use this decorator in packages that a prediction imports; elsewhere, the one of the standard library.
 
         Parameters
         ----------
