@@ -130,11 +130,11 @@ def together(n_threads: int) -> dict[str, Callable[[], object]]:
             many, words, n_threads, np.zeros((len(many), len(words)), dtype=np.uint32)
         ),
         "indicator_product": lambda: _core.indicator_product(
-            np.arange(len(many) + 1, dtype=np.int32) * m,
+            np.arange(n + 1, dtype=np.int32) * 12 * m,
             many.ravel(),
-            np.ones((total, 160), dtype=np.float32),
+            np.ones((total, 800), dtype=np.float32),
             n_threads,
-            np.empty((len(many), 160), dtype=np.float32),
+            np.empty((n, 800), dtype=np.float32),
         ),
         "grid_scores": lambda: _core.grid_scores(many, words, cells, n_threads, scores),
         "joint_counts": lambda: _core.joint_counts(many, many, own, None, n_threads, joint),
