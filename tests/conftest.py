@@ -64,6 +64,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_unconfigure() -> None:
     gc.unfreeze()
+    core = sys.modules.get("candide.kernels._core")
+    if core is not None and "PYTEST_XDIST_WORKER" in os.environ:
+        core.set_leak_warnings(False)  # a worker process ends with the objects of its last tests still there
 
 
 @pytest.hookimpl(tryfirst=True)
