@@ -286,7 +286,7 @@ def _full_matrix(half: Array, path: str) -> Array:
 
 def _times(decoder: Decoder, tree: Tree, path: str) -> Array:
     tensor, dtype = decoder.tensor(tree, "tensor", path, "i"), tree.get("dtype")
-    require(isinstance(dtype, str) and _TIMES.fullmatch(dtype) is not None, f"{path} has an unknown unit of time")
+    require(isinstance(dtype, str) and _TIMES.fullmatch(dtype) is not None, f"{path} has an unknown time unit")
     require(tensor.dtype == np.int64, f"{path} does not contain 64-bit times")
     return tensor.view(f"<{dtype}")
 

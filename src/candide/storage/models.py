@@ -177,7 +177,7 @@ def _schema(parts: Mapping[str, Any], path: Any) -> Schema:
         return Schema(parts["n_features"], parts["feature_names"], roles)
     from ..specs.table_schema import TableSchema
 
-    with decoding_errors(f"{path} cannot be used"):
+    with decoding_errors(f"{path} cannot be loaded"):
         return replace(TableSchema.of_parts(parts["schema"]), roles=roles)
 
 
@@ -189,7 +189,9 @@ def _check_parameters(model: Model, path: Any) -> None:
         bound.prior.check(model.classifier.classes, model.classifier.state.rows)
         spec.check_other_parameters()
     except (ParameterError, InputError, *_OF_UNEXPECTED_TYPES) as error:
-        raise ModelFileError(f"{path} cannot be used: {error}; the file was modified; load the original") from None
+        raise ModelFileError(
+            f"{path} cannot be loaded: {error}; the file was modified; load the original file"
+        ) from None
 
 
 def _renamed(settings: Mapping[str, Any], kind: type[Spec]) -> dict[str, Any]:
@@ -264,14 +266,14 @@ def read_model(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -
 
 def _parsed(data: memoryview, name: Any) -> Content:
     """Return the validated content of a file that is in memory."""
-    with decoding_errors(f"{name} cannot be used"):
+    with decoding_errors(f"{name} cannot be loaded"):
         tensors = parse_file(data)
         return _encoded(tensors.metadata, parse_trees(tensors.metadata), tensors.arrays).decode()
 
 
 def read_content(reader: BackgroundReader) -> Content:
     """Return the validated content of a file that is being read."""
-    with decoding_errors(f"{reader.path} cannot be used"):
+    with decoding_errors(f"{reader.path} cannot be loaded"):
         data, header = reader.content(), reader.header
         try:
             arrays = arrays_in(header, data, [name for name in header.places if name not in reader.deferred])
@@ -295,7 +297,7 @@ def _decoded(reader: BackgroundReader, encoded: EncodedContent) -> Content:
     from ..statistics.sample import DeferredSample
 
     def read() -> dict[str, Any]:
-        with decoding_errors(f"the training rows of {reader.path} cannot be used"):
+        with decoding_errors(f"the training rows of {reader.path} cannot be loaded"):
             arrays = {name: array_from(file.header, name, data) for name, data in file.read_deferred(deferred).items()}
             decoder = Decoder({**encoded.arrays, **arrays}, required=arrays)
             sample = decoder.value(encoded.parts["state"]["sample"], _SAMPLE)

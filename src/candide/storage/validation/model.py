@@ -111,7 +111,7 @@ def check_content(content: Content) -> None:
     )
     _check_report(parts["report"], len(state.classes))
     _check_roles(parts["roles"])
-    require(_is_plain(parts["note"]), "its note contains values that JSON cannot express")
+    require(_is_plain(parts["note"]), "its note contains values that JSON cannot represent")
     # This validates the prior of the classes.
     Classifier(bound_spec, state)
 
@@ -134,21 +134,21 @@ def _check_importance(found: Table | None, n_columns: int) -> None:
 
 
 def _check_report(report: Evaluation | None, n_classes: int) -> None:
-    """Check that the measures of an evaluation, also the optimistic and the plain ones, are those of these classes."""
+    """Check that evaluation metrics, including the optimistic and the plain ones, are for these classes."""
     if report is None:
         return
-    require(report.confusion.shape == (n_classes, n_classes), "the measures of its evaluation do not match its classes")
+    require(report.confusion.shape == (n_classes, n_classes), "its evaluation metrics do not match its classes")
     for name, columns in _METRICS.items():
         found: Table = getattr(report, name)
         # The first files had no auc.
         known = list(columns), [column for column in columns if column != "auc"]
-        require(list(found) in known, f"the measures of its evaluation have unexpected columns in {name}")
+        require(list(found) in known, f"its evaluation metrics have unexpected columns in {name}")
         numbers = [cells for column, cells in found.items() if column != "class"]
         require(
             all(cells.dtype == np.float64 for cells in numbers),
-            f"the measures of its evaluation have a column in {name} that is not numeric",
+            f"its evaluation metrics have a non-numeric column in {name}",
         )
-    require(report.per_class.n_rows == n_classes, "the measures of its evaluation do not match its classes")
+    require(report.per_class.n_rows == n_classes, "its evaluation metrics do not match its classes")
     _check_report(report.optimistic, n_classes)
     _check_report(report.plain, n_classes)
 

@@ -289,9 +289,7 @@ def check_sample(sample: Sample, family: Any, n_classes: int, n_columns: int) ->
     require(are_at_most(sample.represented(), sample.rows), "the training rows have more weight than their classes")
     _check_kept(sample.data, n_rows, n_columns)
     if kind == "categorical family":
-        require(
-            not any(map(_has_negative, _columns_of(sample.data))), "a training row has a category with a negative code"
-        )
+        require(not any(map(_has_negative, _columns_of(sample.data))), "a training row has a negative category code")
     require(isinstance(sample.grouped, bool), "the flag of groups is not a Boolean")
     # A row that was changed has another hash.
     found = row_hashes(sample.data)
