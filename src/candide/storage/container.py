@@ -168,7 +168,9 @@ def _places(entries: dict[str, Any], begin: int, n_bytes: int) -> dict[str, tupl
             f"the array {name!r:.60} does not directly follow the previous one",
         )
         places[name], end = (begin + first, begin + after), after
-    require(end == n_bytes - begin, f"its arrays end at byte {end} of {n_bytes - begin}")
+    require(
+        end == n_bytes - begin, f"its arrays end at byte {end}, but it has {n_bytes - begin} bytes after the header"
+    )
     return places
 
 

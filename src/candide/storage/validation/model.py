@@ -91,7 +91,7 @@ def check_content(content: Content) -> None:
     """Raise ``InvalidContent`` unless the parts of a model are consistent."""
     require(content.kind in KINDS, f"its kind is {content.kind!r:.40}; expected one of {', '.join(KINDS)}")
     parts = content.parts
-    require(parts.keys() | _OPTIONAL == _PARTS.keys(), f"its parts are {', '.join(parts)[:200]}")
+    require(parts.keys() | _OPTIONAL == _PARTS.keys(), f"it has unexpected parts: {', '.join(parts)[:200]}")
     for name, hint in _PARTS.items():
         require(matches_type(parts.get(name), hint), f"its part {name!r} is not of the expected type")
     _check_threads(content.settings.get("n_threads"))
@@ -155,7 +155,7 @@ def _check_report(report: Evaluation | None, n_classes: int) -> None:
 
 def _check_threads(n_threads: Any) -> None:
     require(n_threads is None or matches_type(n_threads, int), "the number of threads is not an integer")
-    require(n_threads is None or 1 <= n_threads <= _MAX_THREADS, f"the number of threads is {n_threads}")
+    require(n_threads is None or 1 <= n_threads <= _MAX_THREADS, f"{n_threads} is not a valid number of threads")
 
 
 def _check_state(bound_spec: BoundSpec, state: State) -> int:
@@ -207,10 +207,13 @@ def _refinements(bound_spec: BoundSpec) -> tuple[bool | str, ...]:
 def _check_bound_spec(bound_spec: BoundSpec, state: State) -> None:
     n_classes = len(state.classes)
     require(
-        bound_spec.calibrate is None or bound_spec.calibrate in METHODS, f"calibrate is {bound_spec.calibrate!r:.20}"
+        bound_spec.calibrate is None or bound_spec.calibrate in METHODS,
+        f"calibrate={bound_spec.calibrate!r:.20} is not a valid setting",
     )
     views = is_table(bound_spec.family) or isinstance(bound_spec.family, TextFamily)
-    require(bound_spec.order in ((None, 0, 1, 2) if views else (None,)), f"order is {bound_spec.order}")
+    require(
+        bound_spec.order in ((None, 0, 1, 2) if views else (None,)), f"order={bound_spec.order} is not a valid setting"
+    )
     require(
         bound_spec.refine in _refinements(bound_spec),
         "refine is set for a model that cannot be refined",

@@ -66,7 +66,7 @@ def _check_column(binning: ColumnBinning, kind: str) -> None:
     else:
         require(
             kind in ("category", "missing") and binning.labels is not None,
-            "a column without cut points has no categories",
+            "a column has neither cut points nor categories",
         )
         assert binning.labels is not None
         check_labels(binning.labels)
@@ -229,7 +229,7 @@ def _check_grids(view: GridRegression, binning: TableBinning, n_classes: int) ->
         "the ranges of grids have an unexpected shape",
     )
     for keys, kind in ((view.keys, np.uint32), (view.rows, np.uint64)):
-        require(keys.dtype == kind and keys.ndim == 1 and is_ascending(keys), "keys of grids do not ascend")
+        require(keys.dtype == kind and keys.ndim == 1 and is_ascending(keys), "grid keys are not in ascending order")
     for keys, numbers in ((view.keys, view.weights), (view.rows, view.row_scores)):
         require(
             numbers.dtype == np.float32 and numbers.shape == (len(keys), n_classes),
@@ -356,8 +356,8 @@ def _check_table_family(family: TableFamily) -> None:
 
 
 def _check_column_spec(column_spec: ColumnSpec) -> None:
-    require(column_spec.family in _FAMILIES, f"the family of a column is {column_spec.family!r:.20}")
-    require(len(dict(column_spec.options)) == len(column_spec.options), "an option occurs twice")
+    require(column_spec.family in _FAMILIES, f"the family of a column is invalid: {column_spec.family!r:.20}")
+    require(len(dict(column_spec.options)) == len(column_spec.options), "an option appears twice")
     check_options("a column", column_spec.family, dict(column_spec.options))
 
 
