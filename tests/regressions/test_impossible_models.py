@@ -74,7 +74,7 @@ def test_rows_with_negative_category_codes_are_refused(tmp_path: Path) -> None:
     values[0, 0] = -1
     hashes = row_hashes(Dense.of(values))
     rewritten(path, values=values, hashes=hashes)
-    with pytest.raises(ModelFileError, match="negative code"):
+    with pytest.raises(ModelFileError, match="negative category code"):
         candide.load(path)
 
 

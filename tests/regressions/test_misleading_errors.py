@@ -162,7 +162,7 @@ def test_predicting_a_source(people: Path, tmp_path: Path) -> None:
     mail.write_text("text,label\n" + "win a prize,spam\nsee you at noon,ham\n" * 5)
     texts = TextNB("multinomial").fit(candide.read(mail))
     assert texts.predict(candide.read(mail)).tolist() == ["spam", "ham"] * 5
-    with pytest.raises(InputError, match=r"candide Source, which is not in memory; pass X\.to_table\(\)"):
+    with pytest.raises(InputError, match=r"candide ArrowSource, which is not in memory; pass X\.to_table\(\)"):
         diagnostics.log_density(table, candide.read(people))
 
 

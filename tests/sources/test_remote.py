@@ -207,7 +207,7 @@ def test_sources_that_cannot_be_read(memory: Any, path: str, message: str) -> No
 
 
 def test_web_addresses_are_read_only() -> None:
-    with pytest.raises(OSError, match="can be read, but not written"):
+    with pytest.raises(OSError, match="can be read but not written"):
         saved("https://example.org/m.candide")
 
 
@@ -237,7 +237,7 @@ def test_commands(memory: Any, tmp_path: Path) -> None:
     "arguments, message",
     [
         (("train", "memory://shop/none.csv"), "there is no file 'memory://shop/none.csv'"),
-        (("train", "memory://shop/people.csv", "-o", "https://example.org/m"), "can be read, but not written"),
+        (("train", "memory://shop/people.csv", "-o", "https://example.org/m"), "can be read but not written"),
         (("show", "memory://shop/none.candide"), "memory://shop/none.candide: no such file"),
         (("predict", "memory://shop/m.candide", "memory://shop/people.csv", "-o", "memory://shop/people.csv"),
          "is both a source and the output"),
