@@ -101,7 +101,7 @@ def information(model: Any) -> Table:
 
 
 def top_features(model: Any, n: int = 10) -> Table:
-    """Return the most informative values of each class, the best first.
+    """Return the most informative values of each class, most informative first.
 
     For texts, see ``TextNB.top_features``.
 
@@ -297,7 +297,7 @@ def log_marginal_likelihood(model: Any, *, per_column: bool = False) -> Any:
 
 
 def bayes_factors(model: Any) -> Table:
-    """Return the Bayes factor of each column for dependence on the class against independence.
+    """Return the Bayes factor of each column, for dependence on the class versus independence.
 
     A ``log_bayes_factor`` above 0 favors dependence, above 3 strongly.
 

@@ -116,7 +116,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise an error if an address cannot be written to, before the work rather than after it."""
     scheme = RemotePath(os.fspath(path)).scheme
     if scheme.lower() in _WEB:
-        raise OSError(f"{os.fspath(path)}: {scheme}:// addresses can be read, but not written; choose another output")
+        raise OSError(f"{os.fspath(path)}: {scheme}:// addresses can be read but not written; choose another output")
     with naming_address(path):
         _file_system(path)
 

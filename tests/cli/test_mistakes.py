@@ -50,7 +50,7 @@ def test_a_model_among_the_sources(tmp_path: Path) -> None:
 
 
 def test_explain_without_a_model() -> None:
-    assert f"nothing to explain with the model {MESSAGES}" in refused("explain", MESSAGES, "--row", "1")
+    assert f"nothing to explain; after the model {MESSAGES}" in refused("explain", MESSAGES, "--row", "1")
 
 
 def test_no_label_to_be_found(tmp_path: Path) -> None:

@@ -62,5 +62,5 @@ def _without_arrays(text: str) -> str:
     ],
 )
 def test_what_is_no_model_is_refused(spoilt: Any) -> None:
-    with pytest.raises(ModelFileError, match="the text cannot be used"):
+    with pytest.raises(ModelFileError, match="the text cannot be loaded"):
         candide.from_json(spoilt(EXAMPLES["gaussian"]().model.to_json()))

@@ -74,7 +74,7 @@ def test_rows_with_negative_category_codes_are_refused(tmp_path: Path) -> None:
     values[0, 0] = -1
     hashes = row_hashes(Dense.of(values))
     rewritten(path, values=values, hashes=hashes)
-    with pytest.raises(ModelFileError, match="negative code"):
+    with pytest.raises(ModelFileError, match="negative category code"):
         candide.load(path)
 
 
@@ -132,7 +132,7 @@ def test_measures_of_other_classes_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.candide"
     path.write_bytes(table_file())
     rewritten(path, confusion=np.zeros((3, 3)))
-    with pytest.raises(ModelFileError, match="the measures of its evaluation do not match its classes"):
+    with pytest.raises(ModelFileError, match="its evaluation metrics do not match its classes"):
         candide.load(path)
 
 

@@ -138,7 +138,7 @@ INSTEAD = {"dataset": r"X\.to_table\(\)", "reader": r"X\.read_all\(\)", "relatio
 @pytest.mark.parametrize("kind", INSTEAD)
 def test_rows_that_are_not_in_memory(kind: str) -> None:
     model = NaiveBayes(order=0).fit(lazy(kind), "pay")
-    with pytest.raises(InputError, match=rf"not a table in memory; pass .*{INSTEAD[kind]}") as told:
+    with pytest.raises(InputError, match=rf"not in memory; pass .*{INSTEAD[kind]}") as told:
         model.explain(lazy(kind))
     assert "no names" not in str(told.value)
 
@@ -148,7 +148,7 @@ def test_rows_that_are_not_in_memory(kind: str) -> None:
 def test_predicting_rows_that_are_not_in_memory(estimator: Any, kind: str) -> None:
     estimator.fit(FRAME[["age"]], FRAME["pay"])
     assert estimator.predict(lazy(kind)).tolist() == estimator.predict(FRAME[["age"]]).tolist()
-    with pytest.raises(InputError, match="not a table in memory"):
+    with pytest.raises(InputError, match="not in memory"):
         estimator.predict_joint_log_proba(lazy(kind))
 
 
@@ -162,7 +162,7 @@ def test_predicting_a_source(people: Path, tmp_path: Path) -> None:
     mail.write_text("text,label\n" + "win a prize,spam\nsee you at noon,ham\n" * 5)
     texts = TextNB("multinomial").fit(candide.read(mail))
     assert texts.predict(candide.read(mail)).tolist() == ["spam", "ham"] * 5
-    with pytest.raises(InputError, match=r"Source of candide, which is not a table in memory; pass X\.to_table\(\)"):
+    with pytest.raises(InputError, match=r"candide ArrowSource, which is not in memory; pass X\.to_table\(\)"):
         diagnostics.log_density(table, candide.read(people))
 
 

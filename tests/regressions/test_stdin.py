@@ -103,7 +103,7 @@ def test_standard_input_is_read_once(model: Path, tmp_path: Path) -> None:
 
 def test_an_error_names_standard_input() -> None:
     told = run("show", "-", stdin="age,job,pay\n1,a,x\n").err
-    assert told.startswith("candide: standard input cannot be used: it is not a model file")
+    assert told.startswith("candide: standard input cannot be loaded: it is not a model file")
     assert sys.platform == "win32" or "/tmp" not in told
 
 

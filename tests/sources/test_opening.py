@@ -147,5 +147,5 @@ def test_settings_are_checked(tmp_path: Path, settings: dict[str, str], message:
 
 
 def test_nothing_named() -> None:
-    with pytest.raises(ParameterError, match="no source is given"):
+    with pytest.raises(ParameterError, match="no source was given"):
         candide.read()

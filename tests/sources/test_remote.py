@@ -143,7 +143,7 @@ def test_models(memory: Any) -> None:
         pass
     assert memory.ls("/shop", detail=False) == ["/shop/m.candide", "/shop/people.csv"]
     memory.pipe_file("/shop/damaged.candide", memory.cat_file("/shop/m.candide")[:-9])
-    with pytest.raises(ModelFileError, match=r"memory://shop/damaged\.candide cannot be used"):
+    with pytest.raises(ModelFileError, match=r"memory://shop/damaged\.candide cannot be loaded"):
         candide.load("memory://shop/damaged.candide")
     with pytest.raises(FileNotFoundError, match="memory://shop/none"):
         candide.load("memory://shop/none")
@@ -183,7 +183,7 @@ def test_file_objects(tmp_path: Path) -> None:
     with (tmp_path / "m").open("rb") as opened:
         assert candide.load(opened).predict(["cash"]).tolist() == ["spam"]
     assert candide.load(tmp_path / "m").predict(["cash"]).tolist() == ["spam"]
-    with pytest.raises(ModelFileError, match="the file object cannot be used"):
+    with pytest.raises(ModelFileError, match="the file object cannot be loaded"):
         candide.load(io.BytesIO(b"no model at all"))
 
 
@@ -207,7 +207,7 @@ def test_sources_that_cannot_be_read(memory: Any, path: str, message: str) -> No
 
 
 def test_web_addresses_are_read_only() -> None:
-    with pytest.raises(OSError, match="can be read, but not written"):
+    with pytest.raises(OSError, match="can be read but not written"):
         saved("https://example.org/m.candide")
 
 
@@ -237,7 +237,7 @@ def test_commands(memory: Any, tmp_path: Path) -> None:
     "arguments, message",
     [
         (("train", "memory://shop/none.csv"), "there is no file 'memory://shop/none.csv'"),
-        (("train", "memory://shop/people.csv", "-o", "https://example.org/m"), "can be read, but not written"),
+        (("train", "memory://shop/people.csv", "-o", "https://example.org/m"), "can be read but not written"),
         (("show", "memory://shop/none.candide"), "memory://shop/none.candide: no such file"),
         (("predict", "memory://shop/m.candide", "memory://shop/people.csv", "-o", "memory://shop/people.csv"),
          "is both a source and the output"),

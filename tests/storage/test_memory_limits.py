@@ -113,12 +113,12 @@ def test_time_zones_are_no_files(zone: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [np.ones(2), dt.date(2020, 1, 1), {1: 2}, [{3}]], ids=["array", "date", "key", "set"])
 def test_notes_are_plain(value: Any, tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="its note contains values that JSON cannot express"):
+    with pytest.raises(ModelFileError, match="its note contains values that JSON cannot represent"):
         save_checkpoint(MODEL.model_, tmp_path / "model.candide", {"this": value})
     encoder = Encoder()
     tree = encoder.tree(value, "model.note")
     path = changed(tmp_path / "model.candide", noted(tree, **encoder.arrays))
-    with pytest.raises(ModelFileError, match="its note contains values that JSON cannot express"):
+    with pytest.raises(ModelFileError, match="its note contains values that JSON cannot represent"):
         read_model(path)
 
 

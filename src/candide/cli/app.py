@@ -1,4 +1,4 @@
-"""All commands by name, their help and their examples."""
+"""All commands by name, with their help and examples."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMMANDS = {
 
 
 def app_of(names: Iterable[str]) -> typer.Typer:
-    """Return an app of some commands: typer inspects the options of every command that an app has."""
+    """Return an app with only some commands, because typer inspects the options of every command in an app."""
     app = typer.Typer(
         name="candide",
         help="Train, evaluate, update and merge naive Bayes models on files of any size, and predict and explain with "
@@ -78,7 +78,7 @@ def _add(app: typer.Typer, function: Callable[..., Any], examples: str, panel: s
 
 
 def _unwrapped(function: Callable[..., Any]) -> str:
-    """Return the docstring with one line for each paragraph, which the terminal wraps."""
+    """Return the docstring with one line per paragraph, so that the terminal wraps the lines."""
     paragraphs = (inspect.getdoc(function) or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
@@ -96,6 +96,6 @@ def __getattr__(name: str) -> Any:
 
 
 def run(arguments: list[str]) -> None:
-    """Run the command that the arguments name; without one, show the help of all commands."""
+    """Run the command named by the arguments; without a command, show the help."""
     named = arguments[:1]
     app_of(named if named and named[0] in _COMMANDS else _COMMANDS)()

@@ -74,8 +74,7 @@ def explain(
     check_stdin(model, texts)
     if not texts and reading.sql is None:
         raise ParameterError(
-            f"nothing to explain with the model {model}; after the model, pass texts or JSON rows, or a source and "
-            "--row N"
+            f"nothing to explain; after the model {model}, pass texts or JSON rows, or a source and --row N"
         )
     fitted = with_absent(open_model(model), absent)
     pair = tuple(None if label is None else _label(label, fitted.classes.tolist()) for label in (of, against))

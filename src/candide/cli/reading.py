@@ -32,7 +32,7 @@ def check_stdin(*given: object) -> None:
     count = sum(str(one) == STDIN for one in each)
     if count > 1:
         raise ParameterError(
-            f"standard input is given {count} times (as '-', or by omitting an argument that defaults to it), but it "
+            f"standard input was given {count} times (as '-', or by omitting an argument that defaults to it), but it "
             "can be read only once; pass files for the other arguments"
         )
 
@@ -69,7 +69,7 @@ def open_source(
 ) -> Iterator[Source]:
     """Open what the arguments of a command name, here or on a cluster."""
     if not sources and not options["sql"]:
-        raise ParameterError("no source is given; name a file, a folder, a mailbox or a database, or pass --sql")
+        raise ParameterError("no source was given; name a file, a folder, a mailbox or a database, or pass --sql")
     from ..sources.cluster_files import engine_of
 
     engine = engine_of(sources)

@@ -1,4 +1,4 @@
-"""Rows of a table as JSON objects: which columns each gives, and categories that no training row has."""
+"""Rows of a table as JSON objects, with the columns that each row contains, and warnings about unseen categories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOTED = 20
 
 
 class Records:
-    """Rows as a model reads them. A row may omit columns; a name that the model does not know is refused."""
+    """Converts JSON rows for a model. A row may omit columns; an unknown column name raises an error."""
 
     def __init__(self, model: Model, session: Session) -> None:
         self._omits = hasattr(model.spec, "absent")
@@ -45,7 +45,7 @@ class Records:
         return np.asarray(model.predict_proba(table))
 
     def _given(self, rows: list[dict[str, Any]], names: list[str]) -> Any:
-        """Return rows for a model with column names. Absent columns are missing cells if the model requires them."""
+        """Return rows for a model with column names; absent columns become missing cells if the model requires them."""
         import numpy as np
 
         table = self._table(names, rows)
@@ -100,7 +100,7 @@ class Records:
                 f"{line!r:.60} is not a row: this model was trained on a table without column names; expected "
                 f"{such_as}; for files use candide predict"
             )
-        # A table of columns is read by their order; other models read arrays alone.
+        # NaiveBayes reads columns in their order; other models read only arrays.
         if isinstance(row, dict) and row and not self._omits:
             raise InputError(
                 f"the row {as_json(row):.60} has column names, but this model was trained without them; pass {such_as}"
@@ -125,7 +125,7 @@ class Records:
         return row
 
     def _table(self, names: list[str], rows: list[dict[str, Any]]) -> Any:
-        """Return columns by name; to a model of columns of one type, rows."""
+        """Return columns by name, or rows for a model whose columns have one type."""
         if not self._omits:
             return [[row.get(name) for name in names] for row in rows]
         return {name: _as_learned(self.model, name, [row.get(name) for row in rows]) for name in names}
@@ -140,7 +140,7 @@ def _parsed(line: str) -> Any:
 
 
 class UnseenNotes:
-    """Notes of categories that no training row has, each once."""
+    """Notes about categories that do not occur in the training rows, each reported once."""
 
     def __init__(self, model: Model, session: Session) -> None:
         self._model, self._session = model, session
@@ -161,7 +161,7 @@ class UnseenNotes:
 
 
 def _as_learned(model: Model, name: str, cells: list[Any]) -> Any:
-    """Return a JSON value in the type of training: JSON has no dates, and files may store booleans as strings."""
+    """Return JSON values in the type used in training: JSON has no dates, and files may store booleans as strings."""
     import numpy as np
 
     example = getattr(model.schema, "examples", {}).get(name)

@@ -107,7 +107,7 @@ def reject_lazy_table(X: Any) -> None:
     for has, instead in _LAZY_TABLES:
         if all(hasattr(type(X), name) for name in has):
             package = type(X).__module__.partition(".")[0].lstrip("_")
-            raise InputError(f"X is a {type(X).__name__} of {package}, which is not a table in memory; pass {instead}")
+            raise InputError(f"X is a {package} {type(X).__name__}, which is not in memory; pass {instead}")
 
 
 def new_frame(columns: dict[Any, Array], backend: Any) -> Any:

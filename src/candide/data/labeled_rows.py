@@ -16,9 +16,9 @@ from .arrays import aligned, as_array, is_missing
 from .columns import Column, Columns
 from .index import Index, encode, label_type, union_all
 
-# More classes than this that are floats cause a warning.
+# If more classes than this are floats, a warning is issued.
 _MAX_FLOAT_CLASSES = 50
-# More classes than this, most of one row, cause a warning.
+# If there are more classes than this, and most have one row, a warning is issued.
 _MAX_DISTINCT = 100
 
 
@@ -69,9 +69,9 @@ def declared_labels(y: Any, kind: str) -> Any:
 
 
 def labels_like(y: Any, learned: list[Any], known: str, kind: str | None = None) -> Any:
-    """Return labels in the data type of those learned; raise an error if a label would change its meaning.
+    """Return labels in the data type of the training labels; raise an error if the meaning of a label would change.
 
-    ``known`` says in errors what was learned or declared. ``kind`` is the data type if nothing was learned.
+    ``known`` describes the training or declared labels in errors. ``kind`` is the data type if there are none.
 
     >>> labels_like(np.array([1, 2]), ["1", "2"], "the classes are '1', '2'").tolist()
     ['1', '2']
@@ -150,7 +150,7 @@ def _reject_fractions(floats: Array, labels: Any) -> None:
 
 
 def warn_if_continuous(classes: Array) -> None:
-    """Warn if many classes are floats, or texts of floats: they are more likely measurements than labels.
+    """Warn if many classes are floats, or strings of floats, which are more likely to be measurements than labels.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
@@ -171,7 +171,7 @@ def warn_if_continuous(classes: Array) -> None:
 
 
 def warn_if_distinct(classes: Array, n_rows: float) -> None:
-    """Warn if most rows have a different string as label, which suggests a column of identifiers.
+    """Warn if most rows have different strings as labels, which suggests a column of identifiers.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
@@ -184,7 +184,7 @@ def warn_if_distinct(classes: Array, n_rows: float) -> None:
         return
     labels = classes.tolist()
     if not all(isinstance(label, str) for label in labels) or all(map(_is_decimal_text, labels)):
-        return  # warn_if_continuous warns of decimals
+        return  # warn_if_continuous covers decimals
     warn(
         f"y contains {len(labels)} different labels in {n_rows:.6g} rows ({', '.join(map(repr, labels[:3]))}, …), and "
         "each becomes a class; if they are identifiers, choose another column as the label"
@@ -192,7 +192,7 @@ def warn_if_distinct(classes: Array, n_rows: float) -> None:
 
 
 def _is_decimal_text(label: Any) -> bool:
-    """Return whether a label is a text such as '31.5', which text formats have for a number."""
+    """Return whether a label is a string such as '31.5', which represents a number in text formats."""
     from .conversion import is_number_text
 
     return isinstance(label, str) and "." in label and is_number_text(label)
@@ -215,7 +215,7 @@ def _check_objects(labels: list[Any]) -> None:
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Return row weights, finite and not negative; None stands for weights of 1."""
+    """Return row weights, finite and not negative; None means that all weights are 1."""
     if sample_weight is None:
         return None
     try:
@@ -286,7 +286,7 @@ Rows = Dense | Sparse | Columns | TextRows
 
 
 def same_layout(a: Rows, b: Rows) -> bool:
-    """Return whether rows have the same layout and data types, so that concatenation changes no cell."""
+    """Return whether rows have the same layout and data types, so that concatenation does not change any cell."""
     return type(a) is type(b) and _layout(a) == _layout(b)
 
 

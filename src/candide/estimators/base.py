@@ -170,7 +170,7 @@ class BaseNB(ModelEstimator):
         return explain_rows(self._fitted(X), X, style)
 
     def what_if(self, X: Any, to: Any = None, most: int = 5) -> list[WhatIf]:
-        """Return the smallest changes of each row that would change the prediction.
+        """Return the smallest changes to each row that would change the prediction.
 
         Changes of single cells are tried first: the smallest change of a number, another category, a text without one
         word. If none is sufficient, several are combined.
@@ -250,7 +250,7 @@ class BaseNB(ModelEstimator):
     # Saving and exporting.
 
     def save(self, path: str | os.PathLike[str] | BinaryIO, sample: bool = False) -> None:
-        """Save the model to a file, which ``candide.load`` reads.
+        """Save the model to a file that ``candide.load`` can read.
 
         The file is replaced atomically: if saving fails, the old file is unchanged.
 
@@ -281,7 +281,7 @@ class BaseNB(ModelEstimator):
         save_model(self._for_file(), path, rows=sample)
 
     def to_json(self, sample: bool = False) -> str:
-        """Return the model as a JSON document, without rounding, which ``candide.from_json`` reads.
+        """Return the model as a JSON document that ``candide.from_json`` can read, without rounding.
 
         ``candide dump`` writes the same document: the contents of a model file, one item per line.
 

@@ -102,7 +102,7 @@ class ComplementNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """Return the model of rows with these counts.
+        """Return the model that would be fitted to rows with these counts.
 
         Parameters
         ----------

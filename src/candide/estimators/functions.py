@@ -95,7 +95,7 @@ def from_json(text: str) -> Any:
 
 
 def from_model(model: Model) -> Any:
-    """Return the estimator of a model, of the public class."""
+    """Return the public estimator of a model."""
     kind = getattr(import_module(__package__), model.spec.name)
     parameters = inspect.signature(kind).parameters
     estimator = kind(**{name: value for name, value in model.spec.parameters.items() if name in parameters})
@@ -142,7 +142,7 @@ _METRICS = ("log_loss", "log_loss_error", "accuracy", "accuracy_error", "behind"
 
 
 class Selection(Table):
-    """Table of models by leave-one-out log-loss, the best first.
+    """Table of models by leave-one-out log-loss, best first.
 
     Attributes
     ----------

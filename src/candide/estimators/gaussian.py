@@ -137,7 +137,7 @@ class GaussianNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """Return the model of rows with these means and variances.
+        """Return the model that would be fitted to rows with these means and variances.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class GaussianNB(BaseNB):
 
     @property
     def var_(self) -> Floats:
-        """Variance of each class and column, floor included."""
+        """Variance of each class and column, including the floor."""
         return read_only(self._fitted().classifier.likelihood.variance)
 
     @property

@@ -117,7 +117,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     @_explaining_memory_errors
     def merge(self, other: Self) -> Self:
-        """Add the training rows of another model to this one, as if it had been trained on them too.
+        """Add the training rows of another model to this one, as if it had been trained on them as well.
 
         Classes and categories are aligned by label. ``candide.merge`` returns a new model instead.
 
@@ -176,7 +176,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
     # Predicting.
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable class of each row; the first in sorted order if there are ties.
+        """Return the most probable class of each row; in case of a tie, the first in sorted order.
 
         Tables that are not in memory, as in ``fit``, are read in batches.
         """
@@ -195,7 +195,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         return self._fitted(X).predict_joint_log_proba(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on rows ``X`` with labels ``y``; for a source of ``candide.read``, without ``y``."""
+        """Return the accuracy on rows ``X`` with labels ``y``; omit ``y`` for a source of ``candide.read``."""
         model = self._fitted(X)
         if is_elsewhere(X):
             return score(model, open_source(X, y, sample_weight))
@@ -256,7 +256,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         return self._fitted().sample(n, random_state)
 
     def with_class_prior(self, class_prior: Any) -> Self:
-        """Return a copy with another class prior, for data with other class frequencies than in training.
+        """Return a copy with a different class prior, for data whose class frequencies differ from training.
 
         With calibration, the change is applied after it.
 
@@ -410,7 +410,7 @@ def _labels(y: Any) -> Any:
 
 
 def read_only(array: Array) -> Array:
-    """Return a view that cannot be written to: a fitted model changes by learning alone."""
+    """Return a view that cannot be written to: a fitted model is changed only by its methods."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -139,7 +139,7 @@ class MultinomialNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """Return the model of rows with these counts, which can be updated and merged.
+        """Return the model that would be fitted to rows with these counts; it can be updated and merged.
 
         Parameters
         ----------

@@ -104,7 +104,7 @@ class PoissonNB(BaseNB):
         feature_names: Any = None,
         **settings: Any,
     ) -> Self:
-        """Return the model of rows with these sums.
+        """Return the model that would be fitted to rows with these sums.
 
         Parameters
         ----------
@@ -132,5 +132,5 @@ class PoissonNB(BaseNB):
 
     @property
     def rate_(self) -> Floats:
-        """λ of each class and column."""
+        """Rate λ of each class and column."""
         return read_only(self._fitted().classifier.likelihood.rate)

@@ -156,7 +156,7 @@ class TextNB(BaseNB):
         return text_summary(self._fitted().classifier)
 
     def top_features(self, n: int = 10, feature_set: str | None = None) -> Table:
-        """Return the most informative tokens of each class, the best first.
+        """Return the most informative tokens of each class, most informative first.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class TextNB(BaseNB):
 
     @property
     def unlabeled_(self) -> Unlabeled:
-        """Result of learning from texts without labels; available if ``fit`` learned from some."""
+        """Result of learning from unlabeled texts; available if ``fit`` was called with some."""
         found = self._fitted().unlabeled
         if found is None:
             raise AttributeError("unlabeled_ is available only if fit was called with unlabeled texts")
@@ -246,7 +246,7 @@ class TextNB(BaseNB):
         return self._prune(whole_number(max_bytes, "max_bytes"), "bytes")
 
     def compact(self) -> Self:
-        """Drop feature sets whose weights are all 0 ("auto") from this model, without changing any prediction.
+        """Drop feature sets whose weights are all 0 (``family="auto"``), without changing any prediction.
 
         The model is then updated with the remaining feature sets only, which ``summary`` lists, and can be merged with
         models that have the same ones. Words are always kept. ``fit`` uses all feature sets again.

@@ -1,4 +1,4 @@
-"""Why a model predicts what it predicts."""
+"""Explanations of predictions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def explain_rows(model: Model, X: Any, style: Literal["terms"] = "terms") -> Exp
 @overload
 def explain_rows(model: Model, X: Any, style: str) -> Explanations | list[Fractions]: ...
 def explain_rows(model: Model, X: Any, style: str = "terms") -> Explanations | list[Fractions]:
-    """Return what the prediction of each row is the sum of, or the product of fractions with ``style="fractions"``."""
+    """Return the prediction of each row as a sum of terms or, with ``style="fractions"``, as products of fractions."""
     from .contributions import explained
     from .explanation import Explanations
     from .fractions import worked_out
@@ -30,7 +30,7 @@ def explain_rows(model: Model, X: Any, style: str = "terms") -> Explanations | l
 
 
 def minimal_changes(model: Model, X: Any, to: Any = None, most: int = 5) -> list[WhatIf]:
-    """Return the smallest changes of each row after which the prediction would be another."""
+    """Return the smallest changes to each row that would change the prediction."""
     from .what_if import what_if
 
     return list(what_if(model.classifier, model.read(X), model.feature_names, to, most, model.kernels))

@@ -288,7 +288,7 @@ def remove_each(family: Family, batch: Batch, statistics: Any, kernels: Kernels)
 
 
 def row_ranges(batch: Batch, n_cells: int) -> Iterator[Batch]:
-    """Yield parts of the batch that fit into memory, for rows of ``n_cells`` cells."""
+    """Yield parts of the batch that fit in memory, for rows of ``n_cells`` cells."""
     for begin, end, data in chunks(batch.data, max(1, CELLS // max(1, n_cells))):
         yield batch.rows(begin, end, data)
 

@@ -1,4 +1,4 @@
-"""One of several values: θ are the shares of the values within the class."""
+"""Categorical distributions: θ are the shares of the values within a class."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ class Categorical(Plain):
     """Columns of categories, with a Dirichlet prior on the shares of each column's values.
 
     ``prior``: one for all columns, with one pseudo-count for all values (or one per column, or per class and column);
-    or one prior per column, which may have a pseudo-count for each value. ``categories`` says how many values a column
-    of whole-number codes has: its largest code + 1 (``"range"``), or those seen. ``unseen`` says what a value that has
-    no share of its own does: nothing (``"ignore"``), count as one further value (``"smooth"``), or stop (``"error"``).
+    or one prior per column, which may have a pseudo-count for each value. ``categories`` sets the number of values
+    of a column of integer codes: its largest code + 1 (``"range"``), or the number of codes seen. ``unseen`` sets how
+    values that were not seen in training are treated: they are ignored (``"ignore"``), share one additional value
+    (``"smooth"``), or raise an error (``"error"``).
     """
 
     prior: Dirichlet | tuple[Dirichlet, ...] = Dirichlet(1.0)
@@ -58,7 +59,7 @@ class Categorical(Plain):
         return CategoryCounts.of(batch.row_weight(), coded.labels, counts)
 
     def n_values(self, statistics: CategoryCounts) -> Array:
-        """Return the number of values of each column, without the reserved one of ``unseen="smooth"``."""
+        """Return the number of values of each column, without the additional one of ``unseen="smooth"``."""
         seen = [
             int(labels[-1]) + 1 if self.is_range(labels) and len(labels) else len(labels)
             for labels in statistics.labels
@@ -119,11 +120,11 @@ class Categorical(Plain):
             yield np.arange(n) if self.is_range(labels) else labels
 
     def is_range(self, labels: Array) -> bool:
-        """Whether a column's values are all codes up to its largest (codes of 2^53 and more are just values)."""
+        """Whether a column has all codes up to its largest as values; not if a code is 2^53 or above."""
         return self.categories == "range" and labels.dtype.kind == "i" and (not len(labels) or labels[-1] < EXACT)
 
     def full_counts(self, statistics: CategoryCounts) -> Iterator[Floats]:
-        """Return the counts of every value of a column, also of unseen ones, ``(classes, values)`` per column."""
+        """Return the counts of all values of each column, including unseen ones, ``(classes, values)`` per column."""
         for j, (labels, n) in enumerate(zip(statistics.labels, self.n_values(statistics), strict=True)):
             out = np.zeros((len(statistics.rows), n))
             out[:, labels if self.is_range(labels) else slice(len(labels))] = statistics.column(j)
@@ -132,7 +133,7 @@ class Categorical(Plain):
     def full_log_shares(self, statistics: CategoryCounts) -> Iterator[Floats]:
         """Return log θ of all values of a column."""
         for j, count in enumerate(self.full_counts(statistics)):
-            spare = np.zeros((len(count), 1))  # the cell reserved for what was never seen
+            spare = np.zeros((len(count), 1))  # the cell for unseen values
             copies = np.append(np.ones(count.shape[1]), float(self.unseen == "smooth"))
             pseudo = with_spare(self.pseudo(j, count.shape[1]), count.shape[1])
             yield log_shares(np.hstack([count, spare]) + pseudo, copies).value()[:, :-1]
@@ -149,7 +150,7 @@ class Categorical(Plain):
         cells[:, labels if lookup.direct else slice(len(labels))] = count
         copies = np.ones(lookup.size + 1)
         if not lookup.direct:
-            # Unseen values share one slot, or have none (min_categories of a column of texts).
+            # Unseen values share one slot, or have none (``min_categories`` for a column of strings).
             copies[len(labels) : lookup.size] = n_values - len(labels)
         copies[-1] = float(self.unseen == "smooth")
         if not lookup.direct and not lookup.range_end:
@@ -189,7 +190,7 @@ class Categorical(Plain):
 
     def intervals(self, statistics: CategoryCounts, level: float) -> tuple[Floats, Floats]:
         ends = [slots.interval(level, self.believed(slots.alpha)) for slots in self.slots(statistics)]
-        # By class, then by column, as the table of parameters has it.
+        # Ordered by class, then by column, like the table of parameters.
         low, high = (np.hstack(columns) for columns in zip(*ends, strict=True))
         return low.ravel(), high.ravel()
 

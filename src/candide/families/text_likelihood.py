@@ -101,7 +101,7 @@ class TextLikelihood:
 
     @cached_property
     def _tables(self) -> TokenTables | None:
-        """The contribution of each token, if the scores are sums over tokens and all of them fit into memory."""
+        """The contribution of each token, if the scores are sums over tokens and all of them fit in memory."""
         table = getattr(getattr(self.inner, "finite", None), "table", None)
         if not isinstance(table, LinearTable) or table.absent is not None:
             return None

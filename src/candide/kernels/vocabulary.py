@@ -47,7 +47,7 @@ class Vocabulary:
         if len(made) != len(offsets) - 1 or not _is_utf8(utf8, offsets):
             raise ParameterError(
                 f"only {len(made)} of {len(offsets) - 1} tokens are valid and distinct; expected distinct tokens in "
-                "valid UTF-8; pass the arrays of a vocabulary"
+                "valid UTF-8; pass arrays that were returned by Vocabulary.arrays()"
             )
         return made
 

@@ -1,4 +1,4 @@
-"""From probabilities to answers: the cheapest one, none, or several; and probabilities for other shares of classes."""
+"""Decisions from class probabilities: expected cost, abstention, prediction sets and adaptation of the class prior."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def label_set(log_probability: Floats, thresholds: Floats) -> Array:
 
 
 def adapt_prior(probability: Floats, prior: Floats, max_iterations: int = 1000, tolerance: float = 1e-8) -> Floats:
-    """Shares of the classes in rows without labels, by the EM of Saerens, Latinne and Decaestecker (2002).
+    """Return the class shares among unlabeled rows, by the EM algorithm of Saerens, Latinne and Decaestecker (2002).
 
     ``probability`` are posteriors of those rows under a model with ``prior``, and should be calibrated. p(x | class)
     is taken to be as in training: only the shares have changed.
@@ -213,7 +213,7 @@ def adapt_prior(probability: Floats, prior: Floats, max_iterations: int = 1000, 
 
 
 def read_shares(class_prior: Any, labels: Array) -> Floats:
-    """Probabilities of the classes as a user gives them: in order, by label, or "uniform"."""
+    """Return class probabilities that were passed in class order, by label, or as "uniform"."""
     if isinstance(class_prior, str) and class_prior == "uniform":
         return np.full(len(labels), 1 / len(labels))
     if isinstance(class_prior, dict):

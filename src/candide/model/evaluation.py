@@ -21,7 +21,7 @@ _METRICS = ("accuracy", "log_loss", "brier", "ece", "aurc")
 
 
 class RowScores(NamedTuple):
-    """Scores of evaluated rows: a few numbers per row for any number of classes, and sums."""
+    """Scores of evaluated rows: a few numbers per row, regardless of the number of classes, and sums over rows."""
 
     surprise: Floats  # -log p(true class)
     confidence: Floats  # probability of the predicted class
@@ -61,7 +61,7 @@ class RowScores(NamedTuple):
         )
 
     def observation(self) -> Array | None:
-        """Return the group of each row, which is one observation; None if rows have no groups."""
+        """Return the group of each row, which counts as one observation; None if rows have no groups."""
         if not self.groups.any():
             return None
         alone = np.arange(len(self.groups)) + len(self.groups)
@@ -100,8 +100,8 @@ class Evaluation:
     n_rows : int
         Number of rows with a weight above 0; duplicates count.
     accuracy, log_loss : float
-        Share of rows whose most probable class is correct; mean of -log p(true class), infinite if one of them has
-        probability 0.
+        Share of rows whose most probable class is correct; mean of -log p(true class), infinite if a true
+        class has probability 0.
     accuracy_error, log_loss_error : float
         Standard errors. Rows of one group count as one observation; weights do not increase the number of
         observations.
@@ -234,7 +234,7 @@ class Evaluation:
         return Table({"class": labels[true], "answer": labels[answer], "weight": wrong[true, answer], "share": share})
 
     def scoreboard(self) -> Table:
-        """Return the metrics as a table of strings, with those of plain naive Bayes and the optimistic ones."""
+        """Return the metrics as a table of strings, next to those of plain naive Bayes and the optimistic ones."""
         columns = {"metric": np.array(_METRICS, dtype=object), "value": self._texts()}
         if self.plain is not None:
             columns["plain"] = self.plain._texts()
@@ -271,10 +271,10 @@ N_POINTS = 200
 def mean_and_error(
     values: Floats, weight: Floats, multiplicity: Array, groups: Array | None = None
 ) -> tuple[float, float]:
-    """Return the weighted mean and its standard error: infinite if the mean is, NaN for a single row or group.
+    """Return the weighted mean and its standard error: infinite if the mean is infinite, NaN for a single row or group.
 
     The weight of a row includes all of its copies. The number of observations is the sum of the multiplicities, so
-    large weights do not reduce the error. Rows of one of the ``groups`` are one observation.
+    large weights do not reduce the error. Rows of the same group count as one observation.
     """
     mean, n_rows = float(np.average(values, weights=weight)), multiplicity.sum()
     if groups is not None:
@@ -327,7 +327,7 @@ def _areas(ranks: Floats) -> Floats:
 
 
 def per_class(confused: Floats, ranks: Floats, labels: Array) -> Table:
-    """Return precision, recall, F1 and the area under the ROC curve; NaN where there is nothing to divide by."""
+    """Return precision, recall, F1 and the area under the ROC curve; NaN where the denominator is 0."""
     right, answered, true = np.diag(confused), confused.sum(axis=0), confused.sum(axis=1)
     return Table(
         {
@@ -386,7 +386,7 @@ def _share(part: Floats, whole: Floats) -> Floats:
 def learning_curve(model: Classifier, batch: Batch, n_blocks: int, kernels: Kernels) -> list[tuple[float, Evaluation]]:
     """Return the mean training weight and the evaluation on left-out rows, for sums of 1 to ``n_blocks - 1`` blocks.
 
-    A row is scored by consecutive blocks that begin after its own, so each row is scored once for each size.
+    A row is scored with models of the consecutive blocks after its own, so each row is scored once for each size.
     """
     block = blocks_of(batch.classes, n_blocks)
     rows = [np.flatnonzero(block == b) for b in range(n_blocks)]
@@ -424,7 +424,7 @@ def _state(model: Classifier, batch: Batch, kernels: Kernels) -> State:
 
 
 def blocks_of(classes: Positions, n_blocks: int) -> Array:
-    """Return the block of each row: rows of a class in turn, and classes one after the other."""
+    """Return the block of each row: the rows of each class are assigned to the blocks in turn."""
     if isinstance(n_blocks, bool) or not isinstance(n_blocks, (int, np.integer)) or not 2 <= n_blocks <= len(classes):
         raise ParameterError(
             f"n_blocks is {n_blocks!r}; expected an integer from 2 to the number of rows, {len(classes)}"

@@ -22,7 +22,7 @@ from .base import (
     tails,
 )
 
-# Up to here, the difference of two log-beta functions is accurate to eleven digits, and ten times as fast.
+# Up to this value, the difference of two log-beta functions is accurate to eleven digits, and ten times as fast.
 _MODERATE = 1e5
 
 
@@ -83,7 +83,7 @@ class Dirichlet(Readable):
         """Return the mode, (α - 1) / Σ(α - 1).
 
         Outcomes with α ≤ 1 have probability 0. If all α are at most 1, the outcomes with the largest α share it
-        equally, because the density is largest on the border.
+        equally, because the density is largest on the boundary.
         """
         return _shares(parts_of(self._cells() - 1.0))
 

@@ -110,13 +110,13 @@ def _drift(given: DataEvaluation | None) -> Iterator[ModelWarning]:
         yield ModelWarning(
             "drift",
             "the second half of the evaluation rows differs from the first half; if rows are ordered by time, the "
-            "model may be out of date; differences by total variation distance",
+            "model may be out of date; total variation distances",
             _by_distance(given.between_halves),
         )
     if given.since_training:
         yield ModelWarning(
             "drift",
-            "the evaluation rows differ from the training rows; differences by total variation distance",
+            "the evaluation rows differ from the training rows; total variation distances",
             _by_distance(given.since_training),
         )
 

@@ -116,7 +116,7 @@ def open_source(
     if engine is not None:
         if groups is not None:
             raise InputError(
-                "groups is not supported for lazy tables or rows on a cluster; expected rows in memory or chunks; "
+                "groups is not supported for lazy tables or rows on a cluster; expected in-memory rows or chunks; "
                 "collect the rows, or omit groups"
             )
         source: Source = import_module(engine, __package__).open_frame(X, y, sample_weight)

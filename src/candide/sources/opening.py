@@ -128,7 +128,7 @@ def _open_all(paths: list[str], sql: str | None, how: ReadOptions) -> list[Reade
     if sql is not None:
         return [_open_query(paths, sql, how.extensions)]
     if not paths:
-        raise ParameterError("no source is given; pass a file, a folder, '-' for standard input, or sql='SELECT …'")
+        raise ParameterError("no source was given; pass a file, a folder, '-' for standard input, or sql='SELECT …'")
     if "-" in paths or any(map(is_database_uri, paths)):
         return [part for path in paths for part in _open_special(path, how)]
     places = [place for path in paths for place in how.copies.expand(path)]

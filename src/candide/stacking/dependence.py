@@ -294,7 +294,7 @@ def two_dependence(
 
 
 def _affordable(one: OneDependence, best_columns: Array, n_rows: int) -> JointSlots:
-    """Return pairs of columns with few enough joint slots, the best first, as many as fit into memory."""
+    """Return pairs of columns with few enough joint slots, the best first, as many as fit in memory."""
     merged, n_classes = one.merged, padded_classes(len(one.table.rows))
     places = [int(np.flatnonzero(merged.columns == j)[0]) for j in best_columns if j in merged.columns]
     pairs = [pair for pair in combinations(places, 2) if merged.sizes[list(pair)].prod() <= max(_MODEST, n_rows / 4)]

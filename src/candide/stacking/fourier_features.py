@@ -21,7 +21,7 @@ _RIDGE = 0.01
 
 
 class RankRegression(NamedTuple):
-    """Linear regression of the absent ranks on the given ones, as if all were jointly normal. Other entries are 0."""
+    """Linear regression of absent ranks on given ones, assuming that all are jointly normal. Other entries are 0."""
 
     slopes: Floats  # (number columns, number columns): rows are given ranks, columns absent ones
     covariance: Floats  # (number columns, number columns): conditional covariance of the absent ranks
@@ -29,10 +29,12 @@ class RankRegression(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs(FieldsOnlyPickle):
-    """First the normal quantile of the rank in each number column, then a slot for each level of each category column,
-    and two, known and missing, for number columns with missing cells.
+    """Inputs of the features: the normal quantile of the rank in each number column, then indicators (slots).
 
-    The covariance of the ranks and the share of each slot serve to average over columns that are not given.
+    There is a slot for each level of each category column, and two, known and missing, for each number column with
+    missing cells.
+
+    The covariance of the ranks and the share of each slot are used to average over absent columns.
 
     >>> codes = np.array([[0, 0], [1, 2], [2, 1]], dtype=np.int32)
     >>> cases = LabeledRows(BinnedRows(codes, np.zeros((3, 1))), np.zeros(3, dtype=np.int32), np.ones(3), np.ones(3))
@@ -52,9 +54,9 @@ class Inputs(FieldsOnlyPickle):
 
     @classmethod
     def of(cls, columns: Array, counts: Sequence[Floats], is_number: Sequence[bool], cases: LabeledRows) -> Inputs:
-        """For some columns; ``counts`` is the weight of each code of each column there is."""
+        """Return the inputs for some columns; ``counts`` has the weight of each code, for all columns of the table."""
         numbers = np.array([j for j in columns if is_number[j] and len(counts[j]) > 1], dtype=np.int64)
-        # Numbers as one bin, so that only observed and missing cells are distinguished.
+        # Numbers are one bin, so that only observed and missing cells are distinguished.
         maps = merge_codes(counts, is_number, 1)
         parted = np.array([j for j in columns if len(np.unique(maps[j][cases.binned.codes[:, j]])) > 1], dtype=np.int64)
         ranks = RankCoordinates.of(numbers, [counts[j] for j in numbers])
@@ -75,7 +77,7 @@ class Inputs(FieldsOnlyPickle):
     def order(self, cases: LabeledRows, relevance: Floats) -> Array:
         """Return an order of the inputs that is independent of the order of columns and of names.
 
-        By what an input is worth in each class, the classes sorted; inputs that are alike in that keep their order.
+        Inputs are sorted by their sums per class, regardless of the order of the classes; ties keep their order.
         """
         from scipy.sparse import csr_matrix
 
@@ -93,7 +95,7 @@ class Inputs(FieldsOnlyPickle):
         return np.lexsort((*_rounded(worth), _rounded(relevance[self.column])))
 
     def times(self, binned: BinnedRows, matrix: Floats) -> Floats:
-        """``(rows, width)``: the inputs of rows, multiplied by ``(inputs, width)``; those not given are 0."""
+        """Return the inputs of rows multiplied by ``(inputs, width)``, as ``(rows, width)``; absent inputs are 0."""
         points, without = self.ranks.points(binned), self.ranks.absent(binned)
         n_ranks = points.shape[1]
         if without is not None:
@@ -109,7 +111,7 @@ class Inputs(FieldsOnlyPickle):
         return out
 
     def regression(self, given: Array) -> RankRegression:
-        """Regress the other ranks on those that are ``given``, a boolean per number column."""
+        """Regress the absent ranks on the ``given`` ones, a boolean per number column."""
         at, rest = np.flatnonzero(given), np.flatnonzero(~given)
         slopes, covariance = np.zeros_like(self.covariance), np.zeros_like(self.covariance)
         across = self.covariance[at[:, None], rest]
@@ -137,18 +139,18 @@ def _rounded(numbers: Floats) -> Floats:
 
 
 def _ones(slots: Positions, n_slots: int) -> Any:
-    """``(rows, slots)``, 1 where a row has a slot."""
+    """Return indicators of the slots of each row, ``(rows, slots)``."""
     from scipy.sparse import csr_matrix
 
     ends = np.arange(len(slots) + 1) * slots.shape[1]
     return csr_matrix((np.ones(slots.size), slots.ravel(), ends), shape=(len(slots), n_slots))
 
 
-# Radians per standard deviation of the inputs: slow, middling and fast ones.
+# Frequencies in radians per standard deviation of the inputs: low, medium and high.
 _SPEEDS = (0.5, 1.0, 2.0)
-# Moduli are clipped here before their logarithm is taken.
+# Moduli are clipped to this minimum before their logarithm is taken.
 _LEAST_SIZE = 1e-300
-# Less than this is the variance of a constant.
+# Inputs with a variance below this are treated as constant.
 _LEAST_VARIANCE = 1e-9
 
 
@@ -166,15 +168,17 @@ class RandomFourierFeatures:
         return len(self.phases)
 
     def transform(self, binned: BinnedRows) -> Floats:
-        """Return the features, ``(rows, features)``. For a row with absent columns, their expectation: over the
-        levels of a category column by their shares, over numbers as if ranks were jointly normal, given the others.
+        """Return the features, ``(rows, features)``.
+
+        For a row with absent columns, return their expectation over the levels of category columns, weighted by share,
+        and over the ranks of number columns, assumed to be jointly normal with the given ones.
         """
         angles = self.inputs.times(binned, self.frequencies)
         angles += self.phases
         if binned.codes.min(initial=0) >= 0:
             return cosine_features(angles)
-        # The mean of cos(a + x) is |z| cos(a + arg z), where z, that of exp(ix), is exp(i mean - variance / 2) if x is
-        # normal.
+        # The mean of cos(a + x) is |z| cos(a + arg z), where z is the mean of exp(ix). For a normal x,
+        # z = exp(i mean - variance / 2).
         log_size = np.zeros_like(angles)
         self._add_levels(binned, angles, log_size)
         self._add_ranks(binned, angles, log_size)
@@ -216,10 +220,10 @@ class RandomFourierFeatures:
 def draw_features(
     inputs: Inputs, cases: LabeledRows, relevance: Floats, sizes: tuple[int, ...] | None, width: int, seed: int
 ) -> RandomFourierFeatures | None:
-    """Draw features of all columns, scaled by relevance, or of a few columns each, drawn by relevance.
+    """Draw features that use all columns, scaled by relevance, or a few columns each, drawn by relevance.
 
-    ``sizes`` are the numbers of columns of a feature, in turn; None: all. ``relevance`` is that of each
-    column there is. None where nothing varies.
+    ``sizes`` are the numbers of columns per feature, used in turn; None means all columns. ``relevance`` has one
+    number for each column of the table. Return None if all inputs are constant.
     """
     variance = inputs.variance(cases)
     variance[variance < _LEAST_VARIANCE] = 0.0
@@ -245,7 +249,7 @@ def _strengths(relevance: Floats, sizes: tuple[int, ...] | None, width: int, rng
     if sizes is None:
         parts, turn = np.repeat(relevance[:, None], width, axis=1), indices
     else:
-        # The largest of relevance · exp(Gumbel noise): sampling without replacement.
+        # The columns with the largest relevance · exp(Gumbel noise) are a weighted sample without replacement.
         keys = np.log(relevance)[:, None] + rng.gumbel(size=(len(relevance), width))
         place = np.argsort(np.argsort(-keys, axis=0, kind="stable"), axis=0)
         parts, turn = (place < np.array(sizes)[indices % len(sizes)]).astype(np.float64), indices // len(sizes)

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _RIDGE = 0.5
 # Number of texts scored at once: their scores in all views are in memory until they are combined.
 _CHUNK = 1 << 11
-# Number of texts on which weights are fitted; fewer with many classes, because each text is informative about all.
+# Number of texts that the weights are fitted on; fewer with many classes, because each text informs all of them.
 _MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 8_000, 2_000, 400_000
 _FOLDS = 10
-# Folds that give a text column its out-of-fold scores in a table; two halves for many rows, which costs less.
+# Number of folds for the out-of-fold scores of a text column in a table; only two for many rows, to save time.
 _COLUMN_FOLDS, _HALVES, _MANY_ROWS = 5, 2, 2_000
 _MOST_BYTES = 1 << 21
 # Without fitted weights, scores are not clipped.
@@ -34,7 +34,7 @@ _MOST_SCORE = 1e6
 
 @dataclass(frozen=True)
 class StackedTokenViews:
-    """The weights of the bins of every feature set; the bins themselves follow the sums of tokens as they grow."""
+    """The weights of the bins of every feature set; the bins themselves are computed from the current token sums."""
 
     names: list[TokenBinName]
     weights: StackingWeights
@@ -48,7 +48,7 @@ class StackedTokenViews:
 
     @classmethod
     def unfitted(cls, likelihood: TextLikelihood) -> StackedTokenViews:
-        """Return weights without any text to fit on: naive Bayes of the first feature set."""
+        """Return the weights used when there is no text to fit on: naive Bayes on the first feature set."""
         names, rows = likelihood.bin_names, likelihood.statistics.rows
         bin_scores = [float(name.feature_set == names[0].feature_set and name.by == names[0].by) for name in names]
         weight = np.repeat(np.array(bin_scores)[:, None], len(rows), axis=1)
@@ -65,7 +65,7 @@ class StackedTokenViews:
         return tuple(dict.fromkeys(name.feature_set for name in self.names))
 
     def without_unused(self) -> StackedTokenViews:
-        """Return the views without feature sets of weight 0, which need not be tokenized. One feature set stays."""
+        """Return the views without feature sets of weight 0, which need no tokenization. At least one set is kept."""
         weighed = {
             name.feature_set for name, weight in zip(self.names, self.weights.weight, strict=True) if weight.any()
         }
@@ -85,15 +85,15 @@ class StackedTokenViews:
     def token_contributions(
         self, likelihood: TextLikelihood, feature_set: str, rows: Sparse, kernels: Kernels
     ) -> Floats:
-        """Return the contributions of single tokens, given as rows of one each."""
+        """Return the contributions of single tokens, given as rows with one token each."""
         views = [view for view, name in enumerate(self.names) if name.feature_set == feature_set]
         scores = likelihood.token_scores(feature_set, rows, kernels)
         weights = self.weights.take(views)
-        # A text of one token has its score divided by the root of two.
+        # Scores are divided by the root of one plus the number of tokens, which is √2 for a single token.
         return np.asarray(np.sqrt(2.0) * (weights.scores(scores) - weights.bias))
 
     def left_out_view_scores(self, likelihood: TextLikelihood, batch: Batch, share: Floats, kernels: Kernels) -> Floats:
-        """Return scores of texts left out with their weights under all views, ``(views, rows, classes)``."""
+        """Return scores under all views, ``(views, rows, classes)``, of texts that are left out with their weights."""
         return likelihood.token_bin_left_out(batch, kernels, self.feature_sets)
 
     def subsample(self, training: TrainingRows) -> Array:
@@ -102,10 +102,10 @@ class StackedTokenViews:
         return subsample_rows(training, self.n_views * training.batch.n_classes, most)
 
     def left_out_training_scores(self, likelihood: TextLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
-        """Scores of texts under all views, by sums without their fold.
+        """Return scores of texts under all views, from token sums without their fold.
 
-        With one text alone left out, its own tokens change bins, always against its class, and weights would learn to
-        tell from that what the class is. Copies of a text, which are one row, leave together.
+        If only the text itself were left out, its tokens would move between bins depending on its class, and the
+        weights would be fitted to this leak. Copies of a text, which are one row, are left out together.
         """
         folds, batch = make_folds(training.batch.classes, training.blocks, _FOLDS), training.with_all_copies()
         folds = _numbered(folds)
@@ -119,7 +119,7 @@ class StackedTokenViews:
                 scores[:, rows] = likelihood.token_bin_fold_scores(
                     batch.take(rows), of_some, kernels, self.feature_sets
                 )
-        # The tokens are not needed again, and are many times as large as the texts.
+        # The tokens are no longer needed, and they take many times as much memory as the texts.
         training.batch.data.counted.clear()
         return scores
 
@@ -147,7 +147,7 @@ def _numbered(folds: Positions) -> Positions:
 
 
 def _groups(folds: Array, texts: TextRows) -> list[Array]:
-    """Return groups of rows that are scored at once, each of whole folds, to limit the memory of tokens."""
+    """Return groups of rows that are scored at once, each made of whole folds, to limit the memory for tokens."""
     if texts.counted:
         return [np.arange(texts.n_rows)]
     sizes = np.bincount(folds, texts.sizes())
@@ -172,7 +172,7 @@ def fit_stacked_token_views(
 
 @dataclass(frozen=True)
 class TextColumnView:
-    """The bins of a column, without what they add for the classes alone: the table has a bias of its own."""
+    """The token bins of a text column, without class biases, because the table has its own."""
 
     column: int
     stacked: StackedTokenViews
@@ -194,25 +194,25 @@ class TextColumnView:
         return scores if absent is None else np.where(absent[:, None], 0.0, scores)
 
     def left_out(self, likelihood: TableLikelihood, batch: Batch, kernels: Kernels) -> Floats:
-        """Return the scores of learned rows, each left out; weights stay."""
+        """Return the leave-one-out scores of training rows; the weights do not change."""
         out, own = np.empty((len(batch.classes), batch.n_classes)), likelihood.texts[self.column]
         for begin, end, texts in chunks(batch.data.texts_at(self.column), _CHUNK):
             out[begin:end] = self._added_up(own.token_bin_left_out(batch.rows(begin, end, texts), kernels))
         return out
 
     def bin_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
-        """Scores of rows under all bins, ``(bins, rows, classes)``, by sums without their fold."""
+        """Return the scores of rows under all bins, ``(bins, rows, classes)``, from sums without their fold."""
         texts = training.batch._replace(data=training.batch.data.texts_at(self.column))
         return self.stacked.left_out_training_scores(
             likelihood.texts[self.column], training._replace(batch=texts), kernels
         )
 
     def fit_weights(self, bin_scores: Floats, training: TrainingRows) -> TextColumnView:
-        """Fit the weights on such scores."""
+        """Fit the weights on the result of ``bin_scores``."""
         return replace(self, stacked=self.stacked.fit_weights(bin_scores, training))
 
     def left_out_training_scores(self, bin_scores: Floats, training: TrainingRows) -> Floats:
-        """Return scores, ``(rows, classes)``, each row by weights that were fitted without it."""
+        """Return scores, ``(rows, classes)``; each row is scored with weights that were fitted without it."""
         classes = training.batch.classes
         n_folds = _HALVES if len(classes) > _MANY_ROWS else _COLUMN_FOLDS
         folds, out = make_folds(classes, training.blocks, n_folds), np.empty(bin_scores.shape[1:])

@@ -177,7 +177,7 @@ class BackgroundReader:
 
     def __init__(self, path: str | os.PathLike[str], *, build_vocabularies: bool = False) -> None:
         self.path = path
-        with model_file_errors(f"{path} cannot be used"):
+        with model_file_errors(f"{path} cannot be loaded"):
             self.file = FileReader(path)
             self.header = self.file.header
             try:

@@ -116,7 +116,7 @@ def parse_file(content: memoryview) -> Tensors:
 
 def header_end(content: memoryview, n_bytes: int) -> int:
     """Return the offset at which the header of a file of ``n_bytes`` ends, given the first bytes of the file."""
-    require(n_bytes >= _LENGTH_BYTES, f"it has {n_bytes} bytes, fewer than any model file")
+    require(n_bytes >= _LENGTH_BYTES, f"it has only {n_bytes} bytes, too few for a model file")
     size = int.from_bytes(content[:_LENGTH_BYTES], "little")
     if size > min(_MAX_HEADER_BYTES, n_bytes - _LENGTH_BYTES):
         # The header is a JSON object, so a file without a brace here never was a model file.
@@ -168,7 +168,9 @@ def _places(entries: dict[str, Any], begin: int, n_bytes: int) -> dict[str, tupl
             f"the array {name!r:.60} does not directly follow the previous one",
         )
         places[name], end = (begin + first, begin + after), after
-    require(end == n_bytes - begin, f"its arrays end at byte {end} of {n_bytes - begin}")
+    require(
+        end == n_bytes - begin, f"its arrays end at byte {end}, but it has {n_bytes - begin} bytes after the header"
+    )
     return places
 
 

@@ -255,7 +255,10 @@ _UPGRADES: Upgrades = {1: _from_1, 2: _from_2, 3: _from_3}
 
 def upgrade(encoded: EncodedContent, version: str, upgrades: Upgrades = _UPGRADES) -> EncodedContent:
     """Return the content of a file of some format version in the current version."""
-    require(version.isdecimal() and version.isascii() and len(version) <= 9, f"its format version is {version!r:.20}")
+    require(
+        version.isdecimal() and version.isascii() and len(version) <= 9,
+        f"its format version is invalid: {version!r:.20}",
+    )
     if int(version) > CURRENT_VERSION:
         raise InvalidContent(
             f"its format version is {version}, but this version of candide reads only up to {CURRENT_VERSION}",

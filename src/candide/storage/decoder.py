@@ -29,8 +29,8 @@ _SCALARS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint3
             "float16", "float32", "float64")  # fmt: skip
 _TIMES = re.compile(r"[mM]8(\[(Y|M|W|D|h|m|s|ms|us|ns)\])?")
 _MAX_DEPTH = 64
-# Bytes that decoded values may take: in any case, and for each byte of the arrays. A short string takes about 12 for
-# each of its own.
+# Bytes that decoded values may take: a constant, and a multiple of the size of the arrays. A short string takes about
+# 12 times its size.
 _MIN_BUDGET, _BUDGET_PER_BYTE = 1 << 26, 16
 # Bytes of a reference, and of a string without its characters.
 _POINTER_BYTES, _STRING_BYTES = 8, 64
@@ -104,7 +104,7 @@ class Decoder:
         return self._arrays[name]
 
     def require_all_used(self) -> None:
-        """Raise if an array was not used."""
+        """Raise an error if an array was not used."""
         require(not self._unused, f"its array {min(self._unused, default='')!r:.60} is not used")
 
     def spend(self, n_bytes: int, path: str) -> None:
@@ -254,7 +254,7 @@ def _datetime(_: Decoder, tree: Tree, path: str) -> Any:
 
 @cache
 def _time_zones() -> set[str]:
-    """Return the names of all time zones; other names could be those of any file, and are not looked up."""
+    """Return the names of all time zones. Other names are not looked up, because they could refer to any file."""
     from zoneinfo import available_timezones
 
     return available_timezones()
@@ -286,7 +286,7 @@ def _full_matrix(half: Array, path: str) -> Array:
 
 def _times(decoder: Decoder, tree: Tree, path: str) -> Array:
     tensor, dtype = decoder.tensor(tree, "tensor", path, "i"), tree.get("dtype")
-    require(isinstance(dtype, str) and _TIMES.fullmatch(dtype) is not None, f"{path} has an unknown unit of time")
+    require(isinstance(dtype, str) and _TIMES.fullmatch(dtype) is not None, f"{path} has an unknown time unit")
     require(tensor.dtype == np.int64, f"{path} does not contain 64-bit times")
     return tensor.view(f"<{dtype}")
 

@@ -86,7 +86,7 @@ def _entry_lines(entry: Entry) -> Iterator[str]:
 
 def from_json_lines(lines: Iterable[str], source: str = "the text") -> Content:
     """Read the output of ``to_json_lines``, with the validation of ``read_model``; errors name the ``source``."""
-    with decoding_errors(f"{source} cannot be used"):
+    with decoding_errors(f"{source} cannot be loaded"):
         text = "".join(lines)
         require(f'"{_FORMAT}"' in text, f"{_NOT_WRITTEN}: it begins with {text[:_LINE]!r:.60}", NOT_A_MODEL)
         found = json.loads(text)
@@ -212,7 +212,7 @@ def arrays_in_entries(entries: list[Any]) -> dict[str, Array]:
         names = [entry[form]] if form == "array" else entry[form]
         require(isinstance(names, list) and len(names) == len(made), f"an entry of type {form} has no names")
         for name, array in zip(names, made, strict=True):
-            require(isinstance(name, str) and name not in arrays, f"the array {name!r:.40} occurs twice")
+            require(isinstance(name, str) and name not in arrays, f"the array {name!r:.40} appears twice")
             array.flags.writeable = False
             arrays[name] = array
     return arrays
@@ -263,7 +263,7 @@ def _read_array(entry: Entry) -> list[Array]:
 def _read_characters(entry: Entry) -> list[Array]:
     rows, width = _listed(entry), entry.get("width", 0)
     texts = all(isinstance(row, str) for row in rows)
-    require(texts and type(width) is int and width > 0, "a list of strings contains other values, or has no length")
+    require(texts and type(width) is int and width > 0, "a list of strings contains other values or has no length")
     require(max(map(len, rows), default=0) <= width and _fill(rows, width), "a string is too long")
     return [np.array(rows, dtype=f"<U{width}").view(np.uint32).reshape(len(rows), width)]
 

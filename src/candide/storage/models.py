@@ -1,4 +1,4 @@
-"""Models in files: what is written of them, and how they are read back."""
+"""Saving models to files, and loading them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _RENAMED = {
 
 
 def save_model(model: Model, path: str | os.PathLike[str] | BinaryIO, *, rows: bool = False) -> None:
-    """Write a model to a file; ``rows``: with the training rows that it keeps.
+    """Write a model to a file; ``rows`` includes the training rows that it keeps.
 
     The file is written under another name and renamed, so there is always either the old file or the new one. At an
     address elsewhere, the whole object is replaced. A file object is written to from its position on.
@@ -66,17 +66,17 @@ def save_model(model: Model, path: str | os.PathLike[str] | BinaryIO, *, rows: b
 
 
 def save_checkpoint(model: Model, path: str | os.PathLike[str], note: dict[str, Any]) -> None:
-    """Write a model that is being trained, with a note; nothing is fitted for it."""
+    """Write a model during training, with a note, without fitting anything."""
     write_model(path, content_of(model, note))
 
 
 def load_model(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -> Model:
-    """Read a model from a file, an address or a file object. ``mmap``: map the file into memory."""
+    """Read a model from a file, an address or a file object; ``mmap`` maps the file into memory."""
     return model_of(read_model(path, mmap=mmap), _shown(path))
 
 
 def load_bytes(data: bytes, name: str) -> Model:
-    """Return the model in the bytes of a file; ``name``: of the file, for errors."""
+    """Return the model in the bytes of a file; ``name`` is used in errors."""
     return model_of(_parsed(memoryview(data), name), name)
 
 
@@ -99,7 +99,7 @@ def dump_lines(model: Model, *, rows: bool) -> Iterator[str]:
 
 
 def load_lines(lines: Iterable[str], name: str) -> Model:
-    """Return the model that was dumped as these lines; ``name``: of their file, for errors."""
+    """Return the model that was dumped as these lines; ``name`` is used in errors."""
     from .json_form import from_json_lines
 
     return model_of(from_json_lines(lines, name), name)
@@ -118,7 +118,7 @@ def without_rows(model: Model) -> Model:
 
 
 def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
-    """Return what is stored of a model."""
+    """Return the content of a model file."""
     spec, schema = model.spec, model.schema
     settings = spec.given
     if isinstance(settings.get("vocabulary"), os.PathLike):
@@ -177,7 +177,7 @@ def _schema(parts: Mapping[str, Any], path: Any) -> Schema:
         return Schema(parts["n_features"], parts["feature_names"], roles)
     from ..specs.table_schema import TableSchema
 
-    with decoding_errors(f"{path} cannot be used"):
+    with decoding_errors(f"{path} cannot be loaded"):
         return replace(TableSchema.of_parts(parts["schema"]), roles=roles)
 
 
@@ -189,7 +189,9 @@ def _check_parameters(model: Model, path: Any) -> None:
         bound.prior.check(model.classifier.classes, model.classifier.state.rows)
         spec.check_other_parameters()
     except (ParameterError, InputError, *_OF_UNEXPECTED_TYPES) as error:
-        raise ModelFileError(f"{path} cannot be used: {error}; the file was modified; load the original") from None
+        raise ModelFileError(
+            f"{path} cannot be loaded: {error}; the file was modified; load the original file"
+        ) from None
 
 
 def _renamed(settings: Mapping[str, Any], kind: type[Spec]) -> dict[str, Any]:
@@ -264,14 +266,14 @@ def read_model(path: str | os.PathLike[str] | BinaryIO, *, mmap: bool = False) -
 
 def _parsed(data: memoryview, name: Any) -> Content:
     """Return the validated content of a file that is in memory."""
-    with decoding_errors(f"{name} cannot be used"):
+    with decoding_errors(f"{name} cannot be loaded"):
         tensors = parse_file(data)
         return _encoded(tensors.metadata, parse_trees(tensors.metadata), tensors.arrays).decode()
 
 
 def read_content(reader: BackgroundReader) -> Content:
     """Return the validated content of a file that is being read."""
-    with decoding_errors(f"{reader.path} cannot be used"):
+    with decoding_errors(f"{reader.path} cannot be loaded"):
         data, header = reader.content(), reader.header
         try:
             arrays = arrays_in(header, data, [name for name in header.places if name not in reader.deferred])
@@ -295,7 +297,7 @@ def _decoded(reader: BackgroundReader, encoded: EncodedContent) -> Content:
     from ..statistics.sample import DeferredSample
 
     def read() -> dict[str, Any]:
-        with decoding_errors(f"the training rows of {reader.path} cannot be used"):
+        with decoding_errors(f"the training rows of {reader.path} cannot be loaded"):
             arrays = {name: array_from(file.header, name, data) for name, data in file.read_deferred(deferred).items()}
             decoder = Decoder({**encoded.arrays, **arrays}, required=arrays)
             sample = decoder.value(encoded.parts["state"]["sample"], _SAMPLE)

@@ -1,4 +1,4 @@
-"""Models as modules of JavaScript: data in JSON, and the ``.js`` files of this folder, which read it."""
+"""Export of models as JavaScript modules: the data in JSON, and the ``.js`` files of this folder, which read it."""
 
 from .export import to_js
 

@@ -1,4 +1,4 @@
-"""How databases spell what a query needs."""
+"""The SQL dialects of the scoring queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_ARGUMENTS = 100
 
 
 class Dialect:
-    """DuckDB's way, which most others share."""
+    """DuckDB's dialect, which the others modify."""
 
     name: str = "duckdb"
     number_type: ClassVar[str] = "DOUBLE"
@@ -26,10 +26,10 @@ class Dialect:
     fence: ClassVar[str] = ""
     # Keeps the optimizer from inlining the expressions of a subquery.
     barrier: ClassVar[str] = ""
-    # Whether the columns of a table can be passed through as one value, and whether rows have numbers.
+    # Whether a table row can be passed through as one value, and whether rows have numbers.
     has_records: ClassVar[bool] = True
     has_row_numbers: ClassVar[bool] = False
-    # The exponent of a number, which would otherwise be a decimal.
+    # The suffix of a number that makes it a double instead of a decimal.
     exponent: ClassVar[str] = "e0"
 
     def name_of(self, name: str) -> str:
@@ -91,7 +91,7 @@ class Dialect:
         return table
 
     def spread(self, record: str) -> str:
-        """Return the columns of the value of ``record``."""
+        """Return the columns of a value of ``record``."""
         return f"{record}.*"
 
     def truth(self, value: bool) -> str:
@@ -105,14 +105,14 @@ class Dialect:
     def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
         """Return a query for a table of integers and doubles.
 
-        From few long texts: tens of thousands of numbers written one by one take seconds to plan.
+        The numbers are in a few long strings, because a query with tens of thousands of literals takes seconds to plan.
         """
         lists = [*_lists(keys, "INTEGER[]", "[]"), *_lists(numbers, f"{self.number_type}[]", "[]")]
         return "SELECT " + ", ".join(f"UNNEST({part}) AS {name}" for name, part in lists)
 
 
 class Postgres(Dialect):
-    """PostgreSQL: numbers that are written out are decimals until they meet a double."""
+    """PostgreSQL: number literals are decimals unless they are combined with a double."""
 
     name = "postgres"
     number_type = "DOUBLE PRECISION"
@@ -140,7 +140,7 @@ class Postgres(Dialect):
 
 
 class SQLite(Dialect):
-    """SQLite: no dates, no NaN, and rows known by their number."""
+    """SQLite: no date type, no NaN; rows are identified by their number."""
 
     name = "sqlite"
     number_type = "REAL"
@@ -213,7 +213,7 @@ class Spark(Translated):
 
 
 class BigQuery(Translated):
-    """BigQuery: NaN equals nothing there."""
+    """BigQuery: NaN is not equal to itself."""
 
     name = "bigquery"
 
@@ -226,7 +226,7 @@ class BigQuery(Translated):
 
 
 class Other(Translated):
-    """Any other."""
+    """Any other dialect that sqlglot supports."""
 
     has_records = False
 

@@ -252,7 +252,7 @@ def _numbers(column: Column) -> Floats:
 
 
 def _row_ranges(n_rows: int, n_classes: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows whose scores under all classes fit into memory."""
+    """Yield ranges of rows whose scores under all classes fit in memory."""
     step = max(1, CELLS // max(1, n_classes))
     return ((begin, min(begin + step, n_rows)) for begin in range(0, n_rows, step))
 

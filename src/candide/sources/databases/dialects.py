@@ -1,4 +1,4 @@
-"""Databases that are queried: what all of them can do, and the SQL of DuckDB, PostgreSQL and SQLite."""
+"""Database connections: the common interface, and the SQL of DuckDB, PostgreSQL and SQLite."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ADVICE = "check the names in the query and your permissions"
 class Database(ABC):
     """A connection, and its SQL dialect."""
 
-    #: Name of the type of doubles.
+    #: Name of the type for doubles.
     double: ClassVar[str]
     #: Whether the database supports VAR_POP.
     has_variances: ClassVar[bool] = True
@@ -36,14 +36,14 @@ class Database(ABC):
 
     @abstractmethod
     def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a query in batches; ``many``: too many to be fetched at once."""
+        """Yield the rows of a query in batches; ``many``: whether they are too many to fetch at once."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Return a context in which all queries see the same rows; it leaves the connection as it was."""
         return nullcontext()
 
     def cell(self, column: str, kind: pa.DataType) -> str:
-        """Return SQL for a column as it is fetched and grouped."""
+        """Return the SQL by which a column is fetched and grouped."""
         return column if not _is_text(kind) else f"CAST({column} AS TEXT) COLLATE {self.bytewise}"
 
     def number(self, column: str, kind: pa.DataType) -> str:
@@ -55,14 +55,14 @@ class Database(ABC):
         return f"CAST('{number!r}' AS {self.double})"
 
     def leading_bits(self, number: str, shift: int) -> str | None:
-        """Return SQL for the leading bits of doubles, without ``shift`` last bits (whole bytes); 0.0 and -0.0 are one.
+        """Return SQL for doubles without their last ``shift`` bits (whole bytes); 0.0 and -0.0 are equal.
 
-        None if there is no way to it, or a slower one than to all numbers.
+        None if the database cannot compute it, or not faster than it can return all numbers.
         """
         return None
 
     def row_hash(self, cells: list[str]) -> str | None:
-        """Return SQL for a hash of the row below 2^32, by which rows are sampled; None if all rows may be fetched."""
+        """Return SQL for a hash of the row below 2^32, by which rows are sampled; None if rows are cheap to fetch."""
         return None
 
     @staticmethod
@@ -76,7 +76,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 @contextmanager
 def explained(sql: str | None) -> Iterator[None]:
-    """Turn errors of any driver into a ``SourceError`` with the query; None: while the connection is opened."""
+    """Turn driver errors into a ``SourceError`` with the query, or None while the connection is being opened."""
     try:
         yield
     except CandideError:
@@ -113,7 +113,7 @@ def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
 
 
 def _plain(cells: list[Any], kind: pa.DataType) -> list[Any]:
-    """Return decimals as doubles, texts of dates as dates, and cells of a text column as texts, unlike Arrow."""
+    """Return decimals as doubles, date strings as dates, and all cells of a text column as strings; Arrow does not."""
     if pa.types.is_floating(kind):
         return [None if cell is None else float(cell) for cell in cells]
     if pa.types.is_string(kind):
@@ -163,7 +163,7 @@ class DuckDB(Database):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        # A second BEGIN would end a transaction of the user.
+        # A second BEGIN would end the transaction that the user has opened.
         is_first = self._connection is not None and not self._is_within_transaction()
         if is_first:
             self._connection.begin()
@@ -236,7 +236,7 @@ class Postgres(Database):
             yield
             return
         is_first = self._info.transaction_status == _IDLE
-        # Within a transaction of the user, this is a savepoint, so an error leaves the transaction unchanged.
+        # Within the user's transaction this is a savepoint, so an error leaves the transaction unchanged.
         with self._connection.transaction(force_rollback=True):
             if is_first:
                 self._cursor("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", many=False)
@@ -262,12 +262,12 @@ def _tuples(cursor: Any) -> Any:
 _SOME = 500
 # Number of strings of a column used to detect dates.
 _FIRST = 10_000
-# Types in an order in which each includes the previous ones, except for bytes.
+# Ordered so that each type includes the previous ones, except for bytes.
 _RANK = "CASE TYPEOF({cell}) WHEN 'integer' THEN 1 WHEN 'real' THEN 2 WHEN 'blob' THEN 3 WHEN 'text' THEN 4 END"
 
 
 class Sqlite(Database):
-    """A connection to SQLite, in which every cell has its own type; a column has the type that includes them."""
+    """A connection to SQLite, where each cell has its own type; the type of a column includes those of its cells."""
 
     double: ClassVar[str] = "REAL"
     bytewise: ClassVar[str] = "BINARY"
@@ -287,7 +287,7 @@ class Sqlite(Database):
         return pa.schema([(name, self._or_date(name, source, kind)) for name, kind in zip(names, kinds, strict=True)])
 
     def _or_date(self, name: str, source: str, kind: pa.DataType) -> pa.DataType:
-        """Return the type of dates, if the first texts of a column are dates in ISO format: SQLite has no such type."""
+        """Return the date type if the first strings of a column are ISO dates, because SQLite has no date type."""
         if kind != pa.string():
             return kind
         cell = f"t.{self.quoted(name)}"

@@ -1,4 +1,4 @@
-"""Rows of a database as a source: counted by the database where it can, fetched where not."""
+"""A database query as a source: counted by the database where possible, otherwise fetched."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from ...statistics.table import TableStatistics, hstack
 from ..engine_source import EngineSource
 from .query import Classes, Extent, Query, cell_by_cell, counts, distinct, extents, in_cells, moments, row_by_row
 
-# Maximum number of pairs of class and number that are fetched; columns with more are grouped into cells.
+# Maximum number of (class, number) pairs that are fetched; columns with more pairs are grouped into cells.
 MOST_VALUES = 50_000
-# With more than this many times the rows that are kept, the database samples them; otherwise all are fetched.
+# If there are more than this many times as many rows as are kept, the database samples them; otherwise all are fetched.
 _MANY = 4
 # Number of first rows used to estimate the number of distinct values of a column.
 _HEAD = 10_000
@@ -84,7 +84,7 @@ class DatabaseSource(EngineSource):
         return row_by_row(self._query, n_bytes)
 
     def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
-        """Yield the state of all rows: counted by the database where it can, unless all rows are needed here."""
+        """Yield the state of all rows: counted by the database where possible, unless all rows have to be fetched."""
         classes, bound = self._classes, task.bound
         picked = self._picked(task) if bound.budget and can_count(bound.family) else None
         if can_count(bound.family) and (picked is not None or not bound.budget):
@@ -97,7 +97,7 @@ class DatabaseSource(EngineSource):
         yield PartialState(state, frozenset([0]), n_rows + n_unlabeled, n_unlabeled)
 
     def _picked(self, task: Summarize) -> Sample | None:
-        """Return rows that the database picks, so that no others are fetched; None if all are to be read here."""
+        """Return a sample of rows drawn by the database; None if all rows have to be fetched."""
         query = self._query
         row_hash = query.database.row_hash([sql for sql, _ in query.cells.values()])
         if row_hash is None:
@@ -113,7 +113,7 @@ class DatabaseSource(EngineSource):
         return self._sample(task.whole(row_by_row(query, task.group_bytes, rest), 0).state)
 
     def _row_bytes(self, task: Summarize) -> int:
-        """Return the bytes of a row, by the first ones."""
+        """Return the mean size of a row in bytes, estimated from the first rows."""
         state = task.reader().state
         assert state.sample is not None
         return max(1, int(np.mean(row_bytes(state.sample.data))))
@@ -125,14 +125,14 @@ class DatabaseSource(EngineSource):
 
 
 def can_count(family: Any) -> bool:
-    """Return whether the sums of a family are those of its columns, one by one."""
+    """Return whether the sums of a family can be computed column by column."""
     if isinstance(family, TableFamily):
         return not family.blocks
     return isinstance(family, (Gaussian, Categorical, *_COUNTS))
 
 
 class Counting:
-    """Counts the columns of a query in the database; ``head``: some of the rows."""
+    """Counts the columns of a query in the database; ``head`` contains some of the rows."""
 
     def __init__(self, query: Query, classes: Classes, model: Model, head: pa.Table, group_bytes: int) -> None:
         self._query, self._classes, self._model, self._head = query, classes, model, head
@@ -156,7 +156,7 @@ class Counting:
     # Numbers of one family.
 
     def _numbers(self, family: Any) -> dict[str, Any]:
-        """Count columns by sums, except those that are no numbers in the database, or very large or small ones."""
+        """Count columns by sums, except those that are not numeric or contain very large or small numbers."""
         names = [name for name in self._query.roles.columns if self._query.is_number(name)]
         found = extents(self._query, names)
         self._refuse(family, found)
@@ -170,7 +170,7 @@ class Counting:
         return dict(counts(self._query, names, self._classes, family.threshold if on_off else None, presence=on_off))
 
     def _refuse(self, family: Any, found: dict[str, Extent]) -> None:
-        """Raise the error of the family for the least and the largest number of a column."""
+        """Raise an error if the family does not accept the smallest or the largest number of a column."""
         if not found:
             return
         columns = Dense.of(tuple(np.array(extent[:2]) for extent in found.values()), tuple(found))
@@ -180,7 +180,7 @@ class Counting:
     # Tables.
 
     def _table(self, family: TableFamily) -> dict[str, Any]:
-        """Count columns by values, those of many numbers in cells if the database can, all others row by row."""
+        """Count columns by value, columns of many numbers in cells if possible, and others row by row."""
         kinds = dict(zip(family.names, self._model.state.statistics.kinds, strict=True))
         names = self._query.roles.columns
         tried = {name: self._by_value(name, self._most(name, kinds[name])) for name in names}
@@ -189,7 +189,7 @@ class Counting:
         return made | self._by_row([name for name in names if name not in made])
 
     def _most(self, name: str, kind: str) -> int | None:
-        """Return how many values of a column are fetched at most; None for all."""
+        """Return the maximum number of values of a column to fetch; None for no limit."""
         if kind == "text":
             return 0
         if kind != "number" or self._classes.n_rows.sum() <= MOST_VALUES:
@@ -199,7 +199,7 @@ class Counting:
         return 0 if looks_continuous else MOST_VALUES
 
     def _in_cells(self, names: list[str]) -> dict[str, Any]:
-        """Count columns of numbers whose bits the database can compute, and which are not very large or small."""
+        """Count columns of numbers in cells, if the database can compute their bits and none is very large or small."""
         found = extents(self._query, [name for name in names if self._query.leading_bits(name, 0) is not None])
         exact = moments(self._query, [name for name in found if found[name].is_moderate], self._classes)
         cells = {name: self._counted([in_cells(self._query, name)]) for name in exact}
@@ -208,12 +208,12 @@ class Counting:
     # Cells that are fetched.
 
     def _by_value(self, name: str, most: int | None = None) -> Any:
-        """Return None if a column has more values than ``most``."""
+        """Return the counts of a column by value; None if it has more values than ``most``."""
         chunk = None if most == 0 else distinct(self._query, name, most)
         return None if chunk is None else self._counted([chunk])
 
     def _by_row(self, names: list[str]) -> dict[str, Any]:
-        """Count columns in one pass, except for dates, each of which makes several columns."""
+        """Count columns in one pass, except for date columns, each of which expands to several columns."""
         dates = [name for name in names if pa.types.is_temporal(self._query.types.field(name).type)]
         others = [name for name in names if name not in dates]
         made = {name: self._streamed([name]) for name in dates}
@@ -238,7 +238,7 @@ class Counting:
 
 
 class SummarizeColumns(Summarize):
-    """The task for chunks that are tables of some columns alone."""
+    """Summarizes chunks that contain only some of the columns."""
 
     def read_rows(self, X: Any, learned: Any) -> Any:
         data, family = self.spec.read_columns(X, self.schema, learned)

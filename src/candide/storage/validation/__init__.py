@@ -157,7 +157,7 @@ def _n_curves(n_classes: int) -> int:
 def _check_scaling(scaling: Scaling, n_classes: int) -> None:
     numbers = np.array([scaling.log_temperature, scaling.growth, scaling.typical])
     require(bool((np.abs(numbers) <= _MAX_LOG).all()), "a temperature is too large")
-    require(0 <= scaling.bend <= 1, "a curvature is not a number from 0 to 1")
+    require(0 <= scaling.bend <= 1, "a curvature is not between 0 and 1")
     require(0 <= scaling.amounts[0] <= scaling.amounts[1], "the points of the temperature curve are not increasing")
     if scaling.bias is not None:
         require(

@@ -91,7 +91,7 @@ def check_content(content: Content) -> None:
     """Raise ``InvalidContent`` unless the parts of a model are consistent."""
     require(content.kind in KINDS, f"its kind is {content.kind!r:.40}; expected one of {', '.join(KINDS)}")
     parts = content.parts
-    require(parts.keys() | _OPTIONAL == _PARTS.keys(), f"its parts are {', '.join(parts)[:200]}")
+    require(parts.keys() | _OPTIONAL == _PARTS.keys(), f"it has unexpected parts: {', '.join(parts)[:200]}")
     for name, hint in _PARTS.items():
         require(matches_type(parts.get(name), hint), f"its part {name!r} is not of the expected type")
     _check_threads(content.settings.get("n_threads"))
@@ -111,7 +111,7 @@ def check_content(content: Content) -> None:
     )
     _check_report(parts["report"], len(state.classes))
     _check_roles(parts["roles"])
-    require(_is_plain(parts["note"]), "its note contains values that JSON cannot express")
+    require(_is_plain(parts["note"]), "its note contains values that JSON cannot represent")
     # This validates the prior of the classes.
     Classifier(bound_spec, state)
 
@@ -134,28 +134,28 @@ def _check_importance(found: Table | None, n_columns: int) -> None:
 
 
 def _check_report(report: Evaluation | None, n_classes: int) -> None:
-    """Check that the measures of an evaluation, also the optimistic and the plain ones, are those of these classes."""
+    """Check that evaluation metrics, including the optimistic and the plain ones, are for these classes."""
     if report is None:
         return
-    require(report.confusion.shape == (n_classes, n_classes), "the measures of its evaluation do not match its classes")
+    require(report.confusion.shape == (n_classes, n_classes), "its evaluation metrics do not match its classes")
     for name, columns in _METRICS.items():
         found: Table = getattr(report, name)
         # The first files had no auc.
         known = list(columns), [column for column in columns if column != "auc"]
-        require(list(found) in known, f"the measures of its evaluation have unexpected columns in {name}")
+        require(list(found) in known, f"its evaluation metrics have unexpected columns in {name}")
         numbers = [cells for column, cells in found.items() if column != "class"]
         require(
             all(cells.dtype == np.float64 for cells in numbers),
-            f"the measures of its evaluation have a column in {name} that is not numeric",
+            f"its evaluation metrics have a non-numeric column in {name}",
         )
-    require(report.per_class.n_rows == n_classes, "the measures of its evaluation do not match its classes")
+    require(report.per_class.n_rows == n_classes, "its evaluation metrics do not match its classes")
     _check_report(report.optimistic, n_classes)
     _check_report(report.plain, n_classes)
 
 
 def _check_threads(n_threads: Any) -> None:
     require(n_threads is None or matches_type(n_threads, int), "the number of threads is not an integer")
-    require(n_threads is None or 1 <= n_threads <= _MAX_THREADS, f"the number of threads is {n_threads}")
+    require(n_threads is None or 1 <= n_threads <= _MAX_THREADS, f"{n_threads} is not a valid number of threads")
 
 
 def _check_state(bound_spec: BoundSpec, state: State) -> int:
@@ -207,10 +207,13 @@ def _refinements(bound_spec: BoundSpec) -> tuple[bool | str, ...]:
 def _check_bound_spec(bound_spec: BoundSpec, state: State) -> None:
     n_classes = len(state.classes)
     require(
-        bound_spec.calibrate is None or bound_spec.calibrate in METHODS, f"calibrate is {bound_spec.calibrate!r:.20}"
+        bound_spec.calibrate is None or bound_spec.calibrate in METHODS,
+        f"calibrate={bound_spec.calibrate!r:.20} is not a valid setting",
     )
     views = is_table(bound_spec.family) or isinstance(bound_spec.family, TextFamily)
-    require(bound_spec.order in ((None, 0, 1, 2) if views else (None,)), f"order is {bound_spec.order}")
+    require(
+        bound_spec.order in ((None, 0, 1, 2) if views else (None,)), f"order={bound_spec.order} is not a valid setting"
+    )
     require(
         bound_spec.refine in _refinements(bound_spec),
         "refine is set for a model that cannot be refined",

@@ -90,7 +90,7 @@ def check_moments(moments: Moments, n_classes: int, *, allow_infinite_scatter: b
     require(len(shape) == 2 and shape[0] == n_classes and alike, f"the moments are not tables of {n_classes} classes")
     require(
         are_weights(moments.weight) and _is_within(moments.weight, moments.rows),
-        "a column has more weight than the rows",
+        "the weight of a column exceeds that of the rows",
     )
     require(
         are_finite(moments.mean) and not (moments.scatter < 0).any(), "a mean is not finite, or a scatter is negative"
@@ -115,7 +115,7 @@ def check_block_moments(moments: BlockMoments, n_classes: int) -> int:
     )
     sizes = np.abs(moments.mean).max(initial=0.0), np.sqrt(np.abs(moments.scatter).max(initial=0.0))
     require(max(sizes) <= MAX_WEIGHT, "a block contains numbers whose squares overflow")
-    require(are_at_most(moments.weight, moments.rows), "a block has more weight than the rows")
+    require(are_at_most(moments.weight, moments.rows), "the weight of a block exceeds that of the rows")
     known = moments.weight > 0
     require(are_finite(moments.scatter[known] / moments.weight[known, None, None]), "a covariance is not finite")
     return int(n_columns)
@@ -150,7 +150,7 @@ def check_grid(grid: Grid, n_classes: int) -> int:
     check_rows(grid.rows, n_classes)
     n_cells = len(grid.key)
     whole = grid.offsets.dtype == np.int64 and grid.shift.dtype.kind in "iu"
-    require(whole and are_offsets(grid.offsets, n_cells), "the offsets of the cells of a grid are invalid")
+    require(whole and are_offsets(grid.offsets, n_cells), "the cell offsets of a grid are invalid")
     require(grid.key.shape == grid.shift.shape == (n_cells,), "the cells of a grid have no keys")
     require(
         are_positions(grid.shift, _MANTISSA_BITS + 1) and are_finite(floats_of(grid.key)),
@@ -286,12 +286,12 @@ def check_sample(sample: Sample, family: Any, n_classes: int, n_columns: int) ->
     require(are_weights(weight) and bool((weight > 0).all()), "a training row has an invalid weight")
     counted = copies.dtype == np.int64 and are_positions(copies - 1, _MAX_COPIES)
     require(counted, "a training row has an invalid number of copies")
-    require(are_at_most(sample.represented(), sample.rows), "the training rows have more weight than their classes")
+    require(
+        are_at_most(sample.represented(), sample.rows), "the weight of the training rows exceeds that of their classes"
+    )
     _check_kept(sample.data, n_rows, n_columns)
     if kind == "categorical family":
-        require(
-            not any(map(_has_negative, _columns_of(sample.data))), "a training row has a category with a negative code"
-        )
+        require(not any(map(_has_negative, _columns_of(sample.data))), "a training row has a negative category code")
     require(isinstance(sample.grouped, bool), "the flag of groups is not a Boolean")
     # A row that was changed has another hash.
     found = row_hashes(sample.data)

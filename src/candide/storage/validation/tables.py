@@ -66,7 +66,7 @@ def _check_column(binning: ColumnBinning, kind: str) -> None:
     else:
         require(
             kind in ("category", "missing") and binning.labels is not None,
-            "a column without cut points has no categories",
+            "a column has neither cut points nor categories",
         )
         assert binning.labels is not None
         check_labels(binning.labels)
@@ -223,13 +223,13 @@ def _check_cells(view: CellRegression, binning: TableBinning, n_classes: int) ->
 def _check_grids(view: GridRegression, binning: TableBinning, n_classes: int) -> None:
     require(_are_ascending_positions(view.columns, len(binning.columns)), "grids refer to a column that does not exist")
     sizes = binning.sizes[view.columns] + _EXTRA_CODES
-    require(bool(np.array_equal(view.sizes, sizes)), "the slots of grids are not the codes of the columns")
+    require(bool(np.array_equal(view.sizes, sizes)), "the grid slots do not match the column codes")
     require(
         view.coarse.dtype == np.uint8 and view.coarse.ndim == 2 and view.coarse.shape[1] == int(sizes.sum()),
         "the ranges of grids have an unexpected shape",
     )
     for keys, kind in ((view.keys, np.uint32), (view.rows, np.uint64)):
-        require(keys.dtype == kind and keys.ndim == 1 and is_ascending(keys), "keys of grids do not ascend")
+        require(keys.dtype == kind and keys.ndim == 1 and is_ascending(keys), "grid keys are not in ascending order")
     for keys, numbers in ((view.keys, view.weights), (view.rows, view.row_scores)):
         require(
             numbers.dtype == np.float32 and numbers.shape == (len(keys), n_classes),
@@ -241,7 +241,7 @@ def _check_grids(view: GridRegression, binning: TableBinning, n_classes: int) ->
 
 def _check_effects(effects: Effects, columns: Array, binning: TableBinning, n_classes: int) -> None:
     merged, pairs = effects.merged, effects.pairs
-    require(bool(np.array_equal(merged.columns, columns)), "the effects of a view are of other columns")
+    require(bool(np.array_equal(merged.columns, columns)), "a view has effects for other columns")
     n_slots = _check_merged(merged, binning)
     require(
         pairs.dtype == np.int64
@@ -249,7 +249,7 @@ def _check_effects(effects: Effects, columns: Array, binning: TableBinning, n_cl
         and pairs.shape[1] == 2
         and are_positions(pairs.ravel(), len(columns))
         and bool((pairs[:, 0] < pairs[:, 1]).all()),
-        "the effects of a view are of pairs that do not exist",
+        "a view has effects for pairs that do not exist",
     )
     n_joint = int(pair_sizes(merged, pairs).sum())
     require(
@@ -343,8 +343,11 @@ def _check_table_family(family: TableFamily) -> None:
         "the number of column settings differs from the number of columns",
     )
     require(len(set(family.names)) == len(family.names), "two columns have the same name")
-    require(family.missing in ("auto", "ignore", "category", "error"), f"missing is {family.missing!r:.20}")
-    require(family.unseen in ("ignore", "smooth"), f"unseen is {family.unseen!r:.20}")
+    require(
+        family.missing in ("auto", "ignore", "category", "error"),
+        f"missing={family.missing!r:.20} is not a valid setting",
+    )
+    require(family.unseen in ("ignore", "smooth"), f"unseen={family.unseen!r:.20} is not a valid setting")
     require(family.alpha is None or 0 < family.alpha <= _MAX_ALPHA, "alpha is not a number above 0")
     for column_spec in family.column_specs:
         _check_column_spec(column_spec)
@@ -353,8 +356,8 @@ def _check_table_family(family: TableFamily) -> None:
 
 
 def _check_column_spec(column_spec: ColumnSpec) -> None:
-    require(column_spec.family in _FAMILIES, f"the family of a column is {column_spec.family!r:.20}")
-    require(len(dict(column_spec.options)) == len(column_spec.options), "an option occurs twice")
+    require(column_spec.family in _FAMILIES, f"the family of a column is invalid: {column_spec.family!r:.20}")
+    require(len(dict(column_spec.options)) == len(column_spec.options), "an option appears twice")
     check_options("a column", column_spec.family, dict(column_spec.options))
 
 

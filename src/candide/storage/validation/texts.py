@@ -71,7 +71,7 @@ def _check_tokenizer(tokenizer: TokenizerConfig) -> None:
     require(tokenizer.tokenizer is None, "its tokenizer is a function, which model files cannot contain")
     require(
         tokenizer.ngrams[1] <= _MAX_PIECES,
-        f"its n-grams have {tokenizer.ngrams[1]} parts; expected at most {_MAX_PIECES}",
+        f"its n-grams have up to {tokenizer.ngrams[1]} tokens; expected at most {_MAX_PIECES}",
     )
     require(
         tokenizer.min_length <= _MAX_CHARACTERS,
