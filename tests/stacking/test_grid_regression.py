@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 from properties.tables import clusters
+from sklearn.datasets import make_classification
 
 import candide
 from candide import NaiveBayes
@@ -193,7 +194,25 @@ def test_effects_of_columns_and_pairs() -> None:
         np.testing.assert_allclose(parts.scores.sum(axis=0) + parts.pair_scores.sum(axis=0) + parts.rest, scores[row])
         # The remainder is the noise, the means, and what the ridge takes from the effects.
         np.testing.assert_allclose(parts.rest - noise[row], scores.mean(axis=0), rtol=0, atol=0.35)
-    assert not len(fit_effects(merged, noise, codes, np.ones(5_000), KERNELS).pairs)
+    alone = fit_effects(merged, noise, codes, np.ones(5_000), KERNELS)
+    assert not len(alone.pairs)
+    parts = alone.contributions(codes[[0]], noise[0])
+    np.testing.assert_allclose(parts.scores.sum(axis=0) + parts.rest, noise[0])
+
+
+def test_a_model_whose_interactions_are_all_of_more_columns(tmp_path: Path) -> None:
+    """Grids without effects of pairs are explained and saved like others."""
+    settings = {"n_informative": 8, "n_redundant": 0, "n_clusters_per_class": 8, "random_state": 1}
+    rows, labels = make_classification(5_000, 8, **settings)
+    model = NaiveBayes().fit(rows, labels)
+    view = view_of(model)
+    assert view is not None and not len(view.effects.pairs)
+    [one] = model.explain(rows[:1])
+    np.testing.assert_allclose(one.total, model.predict_log_proba(rows[:1])[0], rtol=1e-9, atol=1e-9)
+    model.save(tmp_path / "model.candide")
+    np.testing.assert_array_equal(
+        candide.load(tmp_path / "model.candide").predict_proba(rows), model.predict_proba(rows)
+    )
 
 
 def test_interactions_of_two_columns_are_named(model: NaiveBayes) -> None:

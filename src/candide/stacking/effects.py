@@ -36,8 +36,9 @@ class Effects(FieldsOnlyPickle):
         if slots.min(initial=0) < 0:
             single, joint = (np.zeros((n, len(score))) for n in (slots.shape[1], len(self.pairs)))
         else:
-            place = [int(_joint_slots(self.merged, slots, pair)[0]) for pair in self.pairs]
-            single, joint = self.single[slots[0]], self.joint[np.cumsum(sizes) - sizes + place]
+            own = [int(_joint_slots(self.merged, slots, pair)[0]) for pair in self.pairs]
+            place = np.cumsum(sizes) - sizes + np.array(own, dtype=np.int64)
+            single, joint = self.single[slots[0]], self.joint[place]
         rest = score - single.sum(axis=0) - joint.sum(axis=0)
         return ViewContributions(self.merged.columns, single, rest, self.merged.columns[self.pairs], joint)
 
