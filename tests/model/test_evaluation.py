@@ -69,6 +69,25 @@ def test_calibration_error_tells_right_from_too_sure() -> None:
     assert report.ece == pytest.approx(shares @ gap)
 
 
+@pytest.mark.parametrize("n_rows", [100, 1_000])
+def test_calibration_error_by_chance(n_rows: int) -> None:
+    """Labels that are drawn with the given probabilities have a calibration error too."""
+    rng = np.random.default_rng(n_rows)
+    perfect, overconfident = [], []
+    for _ in range(100):
+        p = rng.uniform(0.02, 0.98, n_rows)
+        classes = (rng.random(n_rows) < p).astype(np.int32)
+        for found, slope in ((perfect, 1.0), (overconfident, 3.0)):
+            odds = slope * np.log(p / (1.0 - p))
+            log_probability = -np.logaddexp(0.0, np.column_stack([odds, -odds]))
+            found.append(Evaluation.of(log_probability, classes, np.ones(n_rows), LABELS[:2]))
+    by_chance = np.mean([one.ece_by_chance for one in perfect])
+    assert np.mean([one.ece for one in perfect]) == pytest.approx(by_chance, rel=0.1)
+    assert np.mean([one.is_miscalibrated for one in perfect]) <= 0.02
+    if n_rows == 1_000:
+        assert all(one.is_miscalibrated for one in overconfident)
+
+
 def test_risk_by_coverage() -> None:
     log_probability, classes, weight = drawn(1000)
     report = Evaluation.of(log_probability, classes, weight, LABELS)

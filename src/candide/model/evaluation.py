@@ -111,6 +111,8 @@ class Evaluation:
     ece : float
         Expected calibration error: mean distance between the probability of the predicted class and its accuracy,
         in 15 bins of equal weight.
+    ece_by_chance : float
+        The calibration error to expect on so many rows if the probabilities are perfectly calibrated.
     aurc : float
         Area under the risk-coverage curve: the mean error rate if only the most confident predictions are kept.
     reliability : Table
@@ -212,6 +214,33 @@ class Evaluation:
             risk_coverage=risk_coverage,
             plain=None if rows.plain is None else cls._measured(rows.plain, labels),
         )
+
+    @property
+    def ece_by_chance(self) -> float:
+        return self._ece_by_chance()[0]
+
+    @property
+    def is_miscalibrated(self) -> bool:
+        """Whether the calibration error exceeds what chance explains, by three standard deviations."""
+        expected, deviation = self._ece_by_chance()
+        return self.ece > expected + 3.0 * deviation
+
+    def _ece_by_chance(self) -> tuple[float, float]:
+        """Return mean and standard deviation of the calibration error if the confidences are the true probabilities.
+
+        The gap of a bin is then about normal with mean 0.
+        """
+        # Rows of one group or with unequal weights count as fewer observations.
+        variance = self.accuracy * (1.0 - self.accuracy)
+        effective = variance / self.accuracy_error**2 if self.accuracy_error > 0 else np.inf
+        share = self.reliability["weight"] / self.reliability["weight"].sum()
+        confidence = self.reliability["confidence"].clip(0.0, 1.0)
+        gap = np.sqrt(confidence * (1.0 - confidence) / (share * min(effective, self.n_rows)))
+        mean, deviation = (
+            share @ gap * np.sqrt(2.0 / np.pi),
+            np.sqrt((share * gap) @ (share * gap) * (1.0 - 2.0 / np.pi)),
+        )
+        return float(mean), float(deviation)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the metrics as numbers, lists and dicts, for example for JSON."""

@@ -167,11 +167,11 @@ def _quality(reported: ReportedModel, given: DataEvaluation | None) -> Iterator[
                 f"on {what} the accuracy is {report.accuracy:.1%}, which is no better than always predicting the "
                 "most frequent class",
             )
-        if report.ece > _MAX_CALIBRATION_ERROR:
+        if report.ece > _MAX_CALIBRATION_ERROR and report.is_miscalibrated:
             yield ModelWarning(
                 "calibration",
-                f"on {what} the calibration error is {report.ece:.1%}; see calibrate=, or adapt_class_prior if the "
-                "class frequencies differ",
+                f"on {what} the calibration error is {report.ece:.1%} (of perfectly calibrated probabilities, about "
+                f"{report.ece_by_chance:.1%}); see calibrate=, or adapt_class_prior if the class frequencies differ",
             )
 
 
