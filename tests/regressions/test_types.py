@@ -6,12 +6,14 @@ import tracemalloc
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.naive_bayes as theirs
 from scipy.sparse import csr_array
 from tiers import every
 
 import candide
+from candide import NaiveBayes
 from candide.exceptions import InputError
 
 from .theirs import assert_trapped
@@ -115,3 +117,17 @@ def test_negative_weights_are_refused(name: str) -> None:
     with pytest.raises(InputError, match=r"-2\.0 at row 2"):
         getattr(candide, name)().fit(X, y, weight)
     assert_trapped(lambda: np.isnan(theirs.GaussianNB().fit(X, y, weight).predict_proba(X)).any())
+
+
+def test_dates_in_arrays_without_column_names() -> None:
+    """A date makes several columns of the model, but it is one column of the input."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2024-01-01", "s") + rng.integers(0, 300, 80).astype("timedelta64[D]")
+    frame = pd.DataFrame({"age": rng.normal(40.0, 9.0, 80), "signup": days, "job": rng.choice(list("xyz"), 80)})
+    y = np.where(frame["age"] > 40.0, "a", "b")
+    array = frame.to_numpy(dtype=object)
+    model, named = NaiveBayes().fit(array, y), NaiveBayes().fit(frame, y)
+    assert model.n_features_in_ == named.n_features_in_ == 3
+    np.testing.assert_allclose(model.predict_proba(array), named.predict_proba(frame), rtol=0, atol=1e-12)
+    with pytest.raises(InputError, match="X has 2 features, but NaiveBayes is expecting 3"):
+        model.predict(array[:, :2])

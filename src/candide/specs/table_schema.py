@@ -106,7 +106,8 @@ class TableSchema(Schema):
         examples = neutral_cells(X)
         parts = {
             "given": given,
-            "n_given": data.n_columns if given is None else len(given),
+            # Columns without names are called by their places, and parts of dates by strings.
+            "n_given": sum(isinstance(name, int) for name in data.names) if given is None else len(given),
             "names": data.names,
             "wanted": column_specs,
             "blocks": _blocks(settings, data.names),
