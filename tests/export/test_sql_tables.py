@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -151,6 +152,16 @@ def test_durations_where_there_are_such() -> None:
     assert_same_answers(model, frame, scored_by("duckdb"))
     with pytest.raises(ParameterError, match="seconds"):
         model.to_sql("sqlite")
+
+
+def test_booleans_in_place_of_strings_are_refused() -> None:
+    """As DuckDB reads yes and no from a CSV file."""
+    frame = pd.DataFrame({"member": ["yes", "no", "yes", None] * 5, "age": np.arange(20.0)})
+    model = NaiveBayes().fit(frame, ["a", "b", "a", "b"] * 5)
+    with duckdb.connect() as database:
+        database.register("rows", frame.assign(member=[True, False, True, None] * 5))
+        with pytest.raises(duckdb.InvalidInputException, match="'member' contains booleans, .* strings such as 'no'"):
+            database.sql(model.to_sql("duckdb", "rows")).fetchall()
 
 
 def test_tables_without_names(score: Score) -> None:

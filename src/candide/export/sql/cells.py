@@ -74,10 +74,9 @@ class Cells:
             numbers = [WEEKDAYS.index(label) if which == "weekday" else label for label in labels]
             return Labeled(self._input(j, self._part(of, which)), list(map(self.dialect.number, numbers)))
         if any(isinstance(label, str) or _is_large(label) for label in labels):
-            return Labeled(
-                self._input(j, self.dialect.as_text(self._cell(j))),
-                [self.dialect.text(str(label)) for label in labels],
-            )
+            texts = list(map(str, labels))
+            cell = self.dialect.as_label(self._cell(j), self.names[j], texts)
+            return Labeled(self._input(j, cell), list(map(self.dialect.text, texts)))
         return Labeled(self.code(j), [self.dialect.number(label) for label in labels])
 
     def lacks(self, j: int, labels: Sequence[Any] | None) -> str:

@@ -29,6 +29,8 @@ class Dialect:
     # Whether a table row can be passed through as one value, and whether rows have numbers.
     has_records: ClassVar[bool] = True
     has_row_numbers: ClassVar[bool] = False
+    # Whether a query can check the type of a column, and raise an error.
+    checks_types: ClassVar[bool] = True
     # The suffix of a number that makes it a double instead of a decimal.
     exponent: ClassVar[str] = "e0"
 
@@ -69,6 +71,17 @@ class Dialect:
     def as_text(self, cell: str) -> str:
         """Return a cell as a string."""
         return f"CAST({cell} AS {self.text_type})"
+
+    def as_label(self, cell: str, name: str, labels: Sequence[str]) -> str:
+        """Return a cell as a string, if the column may contain these labels; DuckDB reads yes and no as booleans."""
+        if not self.checks_types or {"true", "false"} & set(labels):
+            return self.as_text(cell)
+        problem = (
+            f"column {name!r} contains booleans, but the model was trained on strings such as {labels[0]!r}; pass "
+            "strings, for example with read_csv(..., all_varchar = true)"
+        )
+        error = f"error({self.text(problem)})"
+        return f"CASE WHEN typeof({cell}) = 'BOOLEAN' THEN {error} ELSE {self.as_text(cell)} END"
 
     def days(self, cell: str) -> str:
         """Return the days since 1970."""
@@ -118,6 +131,7 @@ class Postgres(Dialect):
     number_type = "DOUBLE PRECISION"
     text_type = "TEXT"
     fence = " MATERIALIZED"
+    checks_types = False
     exponent = ""
     barrier = " OFFSET 0"
 
@@ -148,6 +162,7 @@ class SQLite(Dialect):
     greatest_name = "MAX"
     least_name = "MIN"
     fence = " MATERIALIZED"
+    checks_types = False
     exponent = ""
     barrier = " LIMIT -1 OFFSET 0"
     has_records = False
@@ -192,6 +207,8 @@ class SQLite(Dialect):
 
 class Translated(Dialect):
     """Queries that sqlglot translates from DuckDB's dialect."""
+
+    checks_types = False
 
     def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
         doubles = [[self.number(value) for value in column.tolist()] for column in numbers.values()]
