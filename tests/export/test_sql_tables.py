@@ -160,7 +160,7 @@ def test_booleans_in_place_of_strings_are_refused() -> None:
     model = NaiveBayes().fit(frame, ["a", "b", "a", "b"] * 5)
     with duckdb.connect() as database:
         database.register("rows", frame.assign(member=[True, False, True, None] * 5))
-        with pytest.raises(duckdb.InvalidInputException, match="'member' contains booleans, .* strings such as 'no'"):
+        with pytest.raises(duckdb.InvalidInputException, match=r"'member' contains booleans, .* strings such as 'no'"):
             database.sql(model.to_sql("duckdb", "rows")).fetchall()
 
 
