@@ -245,8 +245,9 @@ def collect(arguments: argparse.Namespace, methods: list[str]) -> Iterator[dict[
     cache = Cache(arguments.cache, arguments.fresh, Score)
     for table in (table for name in arguments.sets for table in tables(arguments.data, arguments.rows, name)):
         scores: dict[str, list[Score]] = {method: [] for method in methods}
-        for seed in range(arguments.splits):
-            for method in (name for name in methods if seed < FEW_SPLITS.get(name, arguments.splits)):
+        for split in range(arguments.splits):
+            for method in (name for name in methods if split < FEW_SPLITS.get(name, arguments.splits)):
+                seed = arguments.seed + split
                 key = (table.name, method, len(table.frame), seed)
                 if key not in cache.scores:
                     cache.add(measure(table, method, seed))
@@ -264,7 +265,7 @@ def introduction(arguments: argparse.Namespace, command: str) -> list[str]:
         f"Python {platform.python_version()}, OMP_NUM_THREADS={threads}. {arguments.splits} random splits, three "
         f"quarters of the rows for training and one for testing, at most {arguments.rows:,} rows per dataset. "
         f"Command: `python -m benchmarks.{command} --data FOLDER --rows {arguments.rows} "
-        f"--splits {arguments.splits} --save`.",
+        f"--splits {arguments.splits} --seed {arguments.seed} --save`.",
         "",
         *NOTES,
     ]
@@ -278,7 +279,8 @@ def parse(description: str | None, n_splits: int) -> argparse.Namespace:
     parser.add_argument("--sets", nargs="+", metavar="SET", help=f"({' '.join(SETS)})")
     parser.add_argument("--rows", type=int, default=60_000, help="most rows of a set (60000)")
     parser.add_argument("--splits", type=int, default=n_splits,
-                        help=f"random splits, of the seeds from 0 ({n_splits})")  # fmt: skip
+                        help=f"random splits ({n_splits})")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first split (0)")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS), metavar="METHOD",
                         help=f"of {', '.join(METHODS)} (all that are installed)")  # fmt: skip
     parser.add_argument("--cache", help="file of results to take up and to continue")
