@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tiers import tries
 
 import candide
+from candide import NaiveBayes
 
 from .test_refit import CASES, N, Y, rows
 
@@ -116,3 +117,13 @@ def test_every_tree_of_changes_is_one_fit_after_a_refit(case: str, data: Any) ->
 @given(data=st.data())
 def test_every_tree_of_changes_of_a_table_is_one_fit_after_a_refit(data: Any) -> None:
     check("NaiveBayes", data)
+
+
+def test_cells_of_numbers_are_fine_again_when_rows_are_forgotten() -> None:
+    """With 1,060 numbers between 1 and 2 cells are combined, and with 1,000 of them they are not."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1.0, 2.0, (1_060, 2))
+    y = (X.sum(axis=1) + rng.normal(0.0, 0.2, len(X)) > 3.0).astype(int)
+    once = NaiveBayes().fit(X[:1_000], y[:1_000])
+    forgot = NaiveBayes().fit(X, y).forget(X[1_000:], y[1_000:]).refit()
+    np.testing.assert_allclose(forgot.predict_proba(X), once.predict_proba(X), rtol=0, atol=1e-9)

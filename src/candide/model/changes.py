@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..exceptions import ForgetError, MergeError, warn
+from ..families.base import is_table
 from ..kernels import Kernels
 from ..specs import BoundSpec
 from ..stacking.stacked_views import StackedViews
-from .fitted import Fitted, what_looks_back
+from .fitted import Fitted, seen_rows, what_looks_back
 from .state import State
 from .top_features import all_names
 
@@ -77,6 +78,19 @@ def forgotten(model: Classifier, batch: State) -> Classifier:
             "unchanged; construct it with subsample=100_000, or with refine=False"
         )
     return after_rows(model, state, model.bound_spec, batch, -1.0)
+
+
+def with_fine_grid(bound_spec: BoundSpec, state: State) -> State:
+    """Return the state with the cells of numbers that a fit on its rows makes, if all rows are kept.
+
+    Cells that were combined because there were too many stay combined when rows are forgotten.
+    """
+    sample, statistics = state.sample, state.statistics
+    if sample is None or not sample.is_complete or not is_table(bound_spec.family) or not statistics.grid.shift.any():
+        return state
+    rows = seen_rows(bound_spec, state, "refit").with_all_copies()
+    made = bound_spec.family.observe(rows, Kernels(bound_spec.n_threads))
+    return replace(state, statistics=replace(statistics, grid=made.grid))
 
 
 def merged(model: Classifier, other: Classifier) -> Classifier:

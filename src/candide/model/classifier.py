@@ -307,9 +307,12 @@ class Classifier:
                 "refit is not available for models trained on unlabeled texts: their estimates already depend on the "
                 "labels of the training texts; call fit with all texts"
             )
-        anew = Classifier(bound_spec, self.state)
+        from .changes import with_fine_grid
+
+        state = with_fine_grid(bound_spec, self.state)
+        anew = Classifier(bound_spec, state)
         return Classifier(
-            bound_spec, self.state, anew.current, token_names=self.token_names, choices=anew.latest_choices
+            bound_spec, state, anew.current, token_names=self.token_names, choices=anew.latest_choices
         )
 
     def without_sample(self, *, compute_loo: bool) -> Classifier:

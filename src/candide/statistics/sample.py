@@ -187,6 +187,11 @@ class Sample:
         return row_hashes(self.data) if self.grouped else self.entries.hashes
 
     @property
+    def is_complete(self) -> bool:
+        """Whether all rows are kept."""
+        return bool((self.threshold == ABOVE_ALL).all())
+
+    @property
     def is_empty(self) -> bool:
         """Whether the sample is empty: no rows, or all larger than the budget."""
         return not len(self.classes)
