@@ -110,6 +110,14 @@ def test_predict_to_every_kind_of_file(model: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*"))
 
 
+def test_predictions_replace_columns_of_the_same_name(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("text,prediction,note\nwin a prize,checked by ann,keep\n")
+    ran = done("predict", model, tmp_path / "rows.csv")
+    assert "the predictions replace the columns 'prediction' of the source" in ran.err
+    assert "keep" in ran.out
+    assert "ann" not in ran.out
+
+
 def test_predict_to_a_pipe(model: Path) -> None:
     ran = done("predict", model, "-", "--only", "--abstain", "0.9", stdin=INBOX.read_bytes())
     answers = list(csv.DictReader(io.StringIO(ran.out)))

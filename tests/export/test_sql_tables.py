@@ -164,6 +164,12 @@ def test_booleans_in_place_of_strings_are_refused() -> None:
             database.sql(model.to_sql("duckdb", "rows")).fetchall()
 
 
+def test_categories_that_are_neither_strings_nor_numbers() -> None:
+    model = NaiveBayes(stacking=None).fit(pd.DataFrame({"code": [b"a", b"b"] * 4}), [0, 1] * 4)
+    with pytest.raises(ParameterError, match="column 'code' contains b'a', of type bytes, which SQL exports do not"):
+        model.to_sql("duckdb", "rows")
+
+
 def test_tables_without_names(score: Score) -> None:
     rng = np.random.default_rng(9)
     X = rng.normal(size=(60, 3))

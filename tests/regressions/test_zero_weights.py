@@ -1,13 +1,16 @@
 """A row of weight 0 is absent, however far it lies: 0 times an infinite square is no number."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from reference import ReferenceKernels
 from scipy.sparse import csr_array
 from tiers import every
 
-from candide import GaussianNB
-from candide.exceptions import InputError
+import candide
+from candide import GaussianNB, NaiveBayes
+from candide.exceptions import InputError, SourceError
 from candide.kernels import Kernels
 from candide.kernels.layouts import Dense, Sparse
 
@@ -52,3 +55,31 @@ def test_a_model_does_not_see_rows_of_weight_zero(settings):
 def test_infinity_is_refused_with_any_weight(form):
     with pytest.raises(InputError, match="infinite at row 0"):
         GaussianNB().fit(form(with_outlier(np.inf)), Y, sample_weight=WEIGHT)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_table_model_without_any_weight(tmp_path: Path) -> None:
+    """Its prediction is the uniform distribution, it can be saved, and it learns again."""
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(40, 2)), np.arange(40) % 2
+    model = NaiveBayes().fit(rows, labels).discount(0)
+    model.save(tmp_path / "model.candide")
+    for one in (model, candide.load(tmp_path / "model.candide")):
+        np.testing.assert_array_equal(one.predict_proba(rows[:1]), [[0.5, 0.5]])
+    again = model.partial_fit(rows, labels).refit()
+    np.testing.assert_allclose(again.predict_proba(rows), NaiveBayes().fit(rows, labels).predict_proba(rows), rtol=1e-9)
+
+
+def test_columns_of_weights_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(
+        "x,who,zero,flag,label\n" + "1,ann,0,true,a\n2,bob,0,false,b\n3,cy,0,true,b\n" * 4
+    )
+
+    def fit(weight: str) -> GaussianNB:
+        return GaussianNB().fit(candide.read(tmp_path / "rows.csv", label="label", weight=weight, columns=["x"]))
+
+    with pytest.raises(SourceError, match=r"the weight column 'who' contains values of type .*; expected numbers"):
+        fit("who")
+    with pytest.raises(InputError, match="12 rows without a label or with a weight of 0 in column 'zero'"):
+        fit("zero")
+    assert fit("flag").class_count_.tolist() == [4.0, 4.0]

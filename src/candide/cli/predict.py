@@ -87,6 +87,12 @@ def predict(
         assert roles is not None
         made, unseen = Predictions(fitted, proba, abstain, top, explain), UnseenNotes(fitted, session)
         kept = [] if only else source.names
+        replaced = [name for name in kept if name in made.types]
+        if replaced:
+            session.note(
+                f"the predictions replace the columns {', '.join(map(repr, replaced))} of the source; rename these "
+                "columns to keep them"
+            )
         with (
             watched(source, "predicting", session) as passed,
             open_writer(output, "jsonl" if shared.json else "csv", keep_formulas) as writer,

@@ -151,7 +151,7 @@ class TableFamily(Plain):
             return Choice(None, "in a block", {})
         if column_spec.family == "ignore":
             return Choice(None, "ignored by request", {})
-        if kind == "missing":
+        if kind == "missing" or not statistics.rows.any():
             return Choice(None, "only missing values", {})
         if kind == "text":
             assert self.text is not None

@@ -311,9 +311,7 @@ class Classifier:
 
         state = with_fine_grid(bound_spec, self.state)
         anew = Classifier(bound_spec, state)
-        return Classifier(
-            bound_spec, state, anew.current, token_names=self.token_names, choices=anew.latest_choices
-        )
+        return Classifier(bound_spec, state, anew.current, token_names=self.token_names, choices=anew.latest_choices)
 
     def without_sample(self, *, compute_loo: bool) -> Classifier:
         """Return the classifier without training rows; everything that needs them is computed first."""

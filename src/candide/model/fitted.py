@@ -119,6 +119,8 @@ class Fitted:
 def fit_on_sample(model: Classifier, kernels: Kernels) -> Fitted:
     """Fit everything that the bound spec requires."""
     bound_spec, state = model.bound_spec, model.state
+    if not state.rows.any():
+        return Fitted(bound_spec, state.classes, 0.0)  # after discount(0)
     seen, alpha = seen_rows(bound_spec, state, what_looks_back(bound_spec)), None
     if not len(seen.case_weight) and state.rows.any():
         warn(

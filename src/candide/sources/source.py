@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..data.arrow_batches import Groups, cells, labeled_cells, needed
 from ..data.column_selection import Roles
 from ..data.column_types import check_declared
-from ..exceptions import InputError
+from ..exceptions import InputError, SourceError
 from ..model.source import Chunk, RequestedRoles, Source, check_names
 from ..printable import printable
 from .reader import (
@@ -194,6 +194,8 @@ class ArrowSource(Source):
 
     def _no_rows_error(self, n_rows: int) -> InputError:
         what = f"the columns {', '.join(self.names)} but no rows" if not n_rows else f"{n_rows:,} rows without a label"
+        if n_rows and self.roles.weight is not None:
+            what += f" or with a weight of 0 in column {self.roles.weight!r}"
         return InputError(f"the source has {what}; expected at least one labeled row; check the source and the label")
 
     def _describes_texts(self) -> bool:
@@ -256,11 +258,19 @@ class ArrowSource(Source):
 
 
 def _counts(batch: pa.RecordBatch, roles: Roles) -> pa.Array:
-    """Return for each row whether it has a label and a weight above 0."""
+    """Return for each row whether it has a label and a weight other than 0."""
     labeled = pc.invert(batch.column(roles.label).is_null(nan_is_null=True))
     if roles.weight is None:
         return labeled
-    return pc.and_(labeled, pc.fill_null(pc.not_equal(batch.column(roles.weight), 0), True))
+    weight = batch.column(roles.weight)
+    if pa.types.is_boolean(weight.type):
+        weight = weight.cast(pa.int8())
+    if not (pa.types.is_integer(weight.type) or pa.types.is_floating(weight.type) or pa.types.is_decimal(weight.type)):
+        raise SourceError(
+            f"the weight column {roles.weight!r} contains values of type {weight.type}; expected numbers; choose "
+            "another column of weights"
+        )
+    return pc.and_(labeled, pc.fill_null(pc.not_equal(weight, 0), True))
 
 
 def _has_value(batch: pa.RecordBatch, names: set[str]) -> pa.Array:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...data.dates import DATE_PARTS, WEEKDAYS
 from ...data.index import EXACT
+from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats
 from ...stacking.binning import (
     ClippedCoordinates,
@@ -77,6 +78,12 @@ class Cells:
             texts = list(map(str, labels))
             cell = self.dialect.as_label(self._cell(j), self.names[j], texts)
             return Labeled(self._input(j, cell), list(map(self.dialect.text, texts)))
+        for label in labels:
+            if not isinstance(label, (int, float, np.number, np.bool_)):
+                raise ParameterError(
+                    f"column {self.names[j]!r} contains {label!r}, of type {type(label).__name__}, which SQL exports "
+                    "do not support; fit with strings, booleans or numbers"
+                )
         return Labeled(self.code(j), [self.dialect.number(label) for label in labels])
 
     def lacks(self, j: int, labels: Sequence[Any] | None) -> str:

@@ -381,8 +381,8 @@ def _check_parts(statistics: TableStatistics, kinds: tuple[Kind, ...], n_classes
 
 def _check_means(statistics: TableStatistics) -> None:
     """Check that means are about as large as the numbers of a column, apart from rounding when rows are forgotten."""
-    for j, means in enumerate(statistics.moments.mean.T):
-        cells = statistics.grid.column(j)
+    for j, weight in enumerate(statistics.moments.weight.T):
+        cells, means = statistics.grid.column(j), statistics.moments.mean[weight > 0, j]
         largest = max(np.abs(cells.low).max(initial=0.0), np.abs(cells.high).max(initial=0.0), 1.0)
         too_large = np.abs(means).max(initial=0.0) / largest > _MAX_MEAN
         is_count = cells.low.min(initial=0.0) >= 0.0
