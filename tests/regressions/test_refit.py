@@ -210,3 +210,11 @@ def test_staleness_grows_until_a_tenth_has_changed() -> None:
     assert model.staleness_ == 0.0
     assert GaussianNB().fit(NUMBERS, Y).partial_fit(NUMBERS, Y).staleness_ == 0.0
     assert model.partial_fit(NUMBERS[:1], Y[:1]).refit().staleness_ == 0.0
+
+
+def test_few_rows_kept_are_too_few_for_weights() -> None:
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(700, 2)), np.arange(700) % 2
+    with pytest.warns(UserWarning, match="fitted on the 50 training rows .* at least 500 rows, or pass subsample=0"):
+        NaiveBayes(subsample=50).fit(rows, labels)
+    NaiveBayes(subsample=600).fit(rows, labels)  # without a warning

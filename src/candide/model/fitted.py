@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # Maximum number of blocks of rows that are left out in turn.
 _MOST_BLOCKS = 50
+# Fewer kept rows than this, of more training rows, are too few to fit weights on.
+_FEW_ROWS = 500
 # Share of the weight that may be learned or forgotten before a refit.
 _CHANGED = 0.1
 
@@ -128,6 +130,8 @@ def fit_on_sample(model: Classifier, kernels: Kernels) -> Fitted:
             f"({state.sample.budget if state.sample else 0}); it was not fitted, and loo_ is not available; pass "
             "shorter rows, such as parts of a text"
         )
+    if bound_spec.order is not None:
+        _warn_of_few_rows(bound_spec, state, len(seen.case_weight))
     if bound_spec.alpha == "loo":
         alpha = alphas(bound_spec, state, seen, [np.arange(len(seen.case_weight))], kernels)[0]
     calibration, views, refinement = None, None, None
@@ -144,6 +148,17 @@ def fit_on_sample(model: Classifier, kernels: Kernels) -> Fitted:
             bound_spec.calibrate, scores, seen.batch.classes, seen.case_weight, amount, seen.multiplicity
         )
     return Fitted(bound_spec, state.classes, float(state.rows.sum()), alpha, calibration, views, refinement)
+
+
+def _warn_of_few_rows(bound_spec: BoundSpec, state: State, n_rows: int) -> None:
+    """Warn if a user keeps so few rows that weights fitted on them are poor."""
+    assert state.sample is not None
+    if 0 < n_rows < _FEW_ROWS and state.sample.budget.unit == "rows" and not state.sample.is_complete:
+        warn(
+            f"{what_looks_back(bound_spec)} is fitted on the {n_rows:,} training rows that the model keeps, and loo_ "
+            f"is computed on them; both are inaccurate; keep at least {_FEW_ROWS:,} rows, or pass subsample=0, which "
+            "fits on more rows and drops them afterwards"
+        )
 
 
 def with_refinement(model: Classifier, fitted: Fitted, kernels: Kernels) -> Fitted:
