@@ -23,6 +23,7 @@ EXAMPLES = """
 candide train messages.csv
 candide train people.parquet --label income --columns 'age,job=categorical'
 candide train houses.csv --type zip=category --type built=date
+candide train visits.csv --label ill --groups patient
 candide train measurements.csv --estimator GaussianNB --set variance=shared
 candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide
 candide train spam.mbox ham.mbox --report spam.html
@@ -90,6 +91,7 @@ def train(
         ),
     ] = None,
     weight: options.Weight = None,
+    groups: options.Groups = None,
     *,
     reading: options.Reading,
     writing: options.Writing,
@@ -117,7 +119,7 @@ def train(
         )
     settings = ({"family": model} if model != "auto" else {}) | ({"refine": True} if refine else {})
     settings |= settings_of(setting)
-    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
+    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight, "groups": groups}
     declared = types_of(types)
     with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
         spec = make_spec(source, settings, families_of(columns), declared, estimator)

@@ -31,6 +31,7 @@ def as_machine(model: Model, source: Source, passed: Pass, path: Place) -> dict[
         "label": roles.label,
         "text": roles.text,
         "columns": list(roles.columns),
+        "groups": roles.groups,
         "rows": passed.rows,
         "rows_without_label": passed.n_unlabeled,
         "bad_rows": len(source.bad_rows),
@@ -67,6 +68,8 @@ def _data(model: Model, passed: Pass) -> dict[str, str]:
         found["text"] = str(roles.text)
     else:
         found["columns"] = listed(roles.columns)
+    if roles.groups is not None:
+        found["groups"] = str(roles.groups)
     found["rows"] = rows_and_size(passed.rows, passed.megabytes, passed.seconds)
     if passed.n_unlabeled:
         found["unlabeled"] = count(passed.n_unlabeled, "row")

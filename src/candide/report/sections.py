@@ -231,6 +231,8 @@ def origin_section(found: ModelReport) -> str:
         of["label column"] = user_text(reported.roles.label)
         if reported.roles.text is not None:
             of["text column"] = user_text(reported.roles.text)
+        if reported.roles.groups is not None:
+            of["group column"] = user_text(reported.roles.groups)
     for name, value in (reported.provenance or {}).items():
         of[f"model file: {name}"] = user_text(number(value) if isinstance(value, float) else value, 80)
     of["training rows in the model"] = _rows_kept(found)
