@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
-from tiers import every
+from tiers import every, late
 
+import candide
+from candide.exceptions import ParameterError
+from candide.model.classifier import Classifier
 
 from .terminal import done, run
+
+onnxruntime = late("onnxruntime")
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +61,70 @@ def test_models_are_compared_by_groups(visits: Path) -> None:
         for more in (["--columns", "a,b"], ["--groups", "patient"])
     )
     assert alone["accuracy"] > together["accuracy"] + 0.1
+
+
+def test_convert_to_sql(table_model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "score.sql"
+    ran = done("convert", table_model, path, "--table", "people", "--keep", "name", "--json")
+    query = path.read_text()
+    assert json.loads(ran.out) == {"model": str(path), "bytes": len(query)}
+    model = candide.load(table_model)
+    assert query == f"{model.to_sql('duckdb', 'people', keep=['name']).rstrip()};\n"
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE people AS SELECT 'Ann' AS name, 41 AS age, 'smith' AS job")
+        name, label, *shares = database.execute(query).fetchone() or ()
+    expected = model.predict_proba({"age": [41], "job": ["smith"]})[0]
+    assert (name, label) == ("Ann", model.classes_[expected.argmax()])
+    np.testing.assert_allclose(shares, expected, atol=1e-12)
+    done("convert", table_model, path, "--dialect", "postgres")
+    assert path.read_text() == f"{model.to_sql('postgres').rstrip()};\n"
+
+
+def test_convert_approximately(table_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: Any, *, approximate: bool) -> Any:
+        if not approximate:
+            raise ParameterError("pass approximate=True to export the model without them, or fit it with refine=False")
+        return self
+
+    monkeypatch.setattr(Classifier, "for_export", refused)
+    ran = run("convert", table_model, tmp_path / "score.sql")
+    assert ran.code == 1
+    assert "pass --approximate to export the model without them, or fit it with --no-refine" in ran.err
+    done("convert", table_model, tmp_path / "score.sql", "--approximate")
+
+
+@pytest.mark.onnx
+def test_convert_to_onnx(table_model: Path, tmp_path: Path) -> None:
+    done("convert", table_model, tmp_path / "people.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "people.onnx")
+    cells = {"age": np.array([[41.0]]), "job": np.array([["smith"]], dtype=object)}
+    expected = candide.load(table_model).predict_proba({"age": [41], "job": ["smith"]})
+    np.testing.assert_allclose(session.run(["probabilities"], cells)[0], expected, atol=1e-5)
+
+
+@every(
+    "output, options, message",
+    [
+        ("x.txt", [], "expected a name that ends in .candide, .json, .sql, .onnx or .mjs"),
+        ("x.json", ["--approximate"], "--approximate applies to .sql, .onnx and .mjs files"),
+        ("x.mjs", ["--table", "people"], "--table applies to .sql files, but the output is"),
+        ("x.sql", ["--dialect", "sqlite4"], "did you mean 'sqlite'"),
+    ],
+)
+def test_what_convert_refuses(table_model: Path, tmp_path: Path, output: str, options: list[str], message: str) -> None:
+    ran = run("convert", table_model, tmp_path / output, *options)
+    assert ran.code == 1
+    assert message in ran.err
+    assert not (tmp_path / output).exists()
+
+
+def test_refine_is_automatic(people: Path, tmp_path: Path) -> None:
+    help_text = " ".join(re.sub("[│ ]+", " ", done("train", "--help").out).split())
+    assert "--refine --no-refine" in help_text
+    assert "By default, tables of 4,000 rows or more try it." in help_text
+    for option, value in (([], "auto"), (["--refine"], True), (["--no-refine"], False)):
+        done("train", people, "--label", "pay", "-q", "-o", tmp_path / "m.candide", *option)
+        assert candide.load(tmp_path / "m.candide").refine == value
 
 
 @every(

@@ -58,13 +58,14 @@ def train(
         ),
     ] = None,
     refine: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--refine",
+            "--refine/--no-refine",
+            show_default=False,
             help="Also fit a regression: for texts, on words; for tables, on random grids, which capture "
-            "interactions of many columns.",
+            "interactions of many columns. By default, tables of 4,000 rows or more try it.",
         ),
-    ] = False,
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator, such as alpha=0.5."),
@@ -117,7 +118,7 @@ def train(
         raise ParameterError(
             "--json and the model would both be written to standard output; name a file with -o, or omit --json"
         )
-    settings = ({"family": model} if model != "auto" else {}) | ({"refine": True} if refine else {})
+    settings = ({"family": model} if model != "auto" else {}) | ({} if refine is None else {"refine": refine})
     settings |= settings_of(setting)
     roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight, "groups": groups}
     declared = types_of(types)
