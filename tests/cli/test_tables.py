@@ -139,3 +139,34 @@ def test_hints_name_options_once(visits: Path, arguments: list[str], message: st
     ran = run("train", visits, *arguments)
     assert ran.code == 1
     assert re.search(message, ran.err.strip()), ran.err
+
+
+def test_output_in_pipes_is_narrow(table_model: Path, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for arguments in (["show", table_model], ["explain", table_model, people, "--row", "3"]):
+        lines = done(*arguments).out.splitlines()
+        assert max(map(len, lines)) <= 100
+        assert all(line == line.rstrip() for line in lines)
+
+
+def test_train_tells_that_rows_are_not_kept(people: Path, tmp_path: Path) -> None:
+    options = [people, "--label", "pay", "-o", tmp_path / "m.candide"]
+    hint = "; --with-rows keeps them for exact forget and refit)"
+    assert done("train", *options).err.endswith(f" MB, without training rows{hint}\n")
+    for others in (["--with-rows"], ["--estimator", "GaussianNB", "--columns", "age"], ["--set", "subsample=0"]):
+        assert hint not in done("train", *options, *others).err
+
+
+def test_booleans_of_a_query_in_place_of_yes_and_no(tmp_path: Path) -> None:
+    rows = "".join(f"{20 + i},{'yes' if i % 3 else 'no'},{'a' if i % 2 else 'b'}\n" for i in range(40))
+    (tmp_path / "train.csv").write_text("age,vip,label\n" + rows)
+    done("train", tmp_path / "train.csv", "--with-rows", "-q", "--set", "stacking=null")
+    model, file = tmp_path / "train.candide", tmp_path / "train.csv"
+    ran = run("forget", model, "--sql", f"FROM '{file}' WHERE age < 25")
+    assert ran.code == 1
+    assert "column 'vip' contains booleans at row 0, but 'no' and 'yes' in training; pass these; DuckDB" in ran.err
+    assert ran.err.endswith("unless they are read by FROM read_csv('train.csv', all_varchar=true)\n")
+    assert "--type" not in ran.err
+    assert "read_csv('a.csv', all_varchar=1)" in done("forget", "--help").out
+    query = f"FROM read_csv('{file}', all_varchar=1) WHERE age < '25'"
+    assert done("forget", model, "--sql", query).err.startswith("forgot 5 rows")

@@ -52,7 +52,10 @@ def as_lines(model: Model, passed: Pass, path: Place, with_rows: bool) -> list[A
         lines += of_loo(model.loo)
     if model.spec.reads_texts:
         lines.append(top_words(model))
-    return [*lines, "", f"wrote {path} ({size_of(path) / 1e6:,.2f} MB, {rows_text(with_rows)})"]
+    kept = rows_text(with_rows)
+    if model.has_training_rows and model.classifier.bound_spec.looks_back and not with_rows:
+        kept += "; --with-rows keeps them for exact forget and refit"
+    return [*lines, "", f"wrote {path} ({size_of(path) / 1e6:,.2f} MB, {kept})"]
 
 
 def rows_text(with_rows: bool) -> str:
