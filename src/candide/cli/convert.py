@@ -30,9 +30,8 @@ CONVERT_EXAMPLES = """
 candide convert old.candide new.candide
 # Convert to JSON text
 candide convert messages.candide messages.json
-# Export to SQL, and score a table of a database
+# Export to SQL, to score a table of a database
 candide convert people.candide score.sql --table people --dialect duckdb
-duckdb shop.duckdb < score.sql
 # Export to ONNX (pip install 'candide[onnx]') and to a JavaScript module
 candide convert people.candide people.onnx
 candide convert messages.candide messages.mjs
@@ -145,8 +144,8 @@ def convert(
     from .training_report import rows_text
     from .writing import checked_path
 
-    asked = {"table": table, "dialect": dialect, "keep": options.names_of(keep)}
-    of_query = {name: value for name, value in asked.items() if value is not None}
+    given = {"table": table, "dialect": dialect, "keep": options.names_of(keep)}
+    of_query = {name: value for name, value in given.items() if value is not None}
     _check_output(output, approximate, of_query)
     session = shared.session
     if output.suffix in _EXPORTS:
