@@ -170,3 +170,15 @@ def test_booleans_of_a_query_in_place_of_yes_and_no(tmp_path: Path) -> None:
     assert "read_csv('a.csv', all_varchar=1)" in done("forget", "--help").out
     query = f"FROM read_csv('{file}', all_varchar=1) WHERE age < '25'"
     assert done("forget", model, "--sql", query).err.startswith("forgot 5 rows")
+
+
+def test_tables_list_the_largest_class_first(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 7},{'small' if i % 4 == 0 else 'tall'}\n" for i in range(80))
+    (tmp_path / "rows.csv").write_text("x,label\n" + rows)
+    shown = done("train", tmp_path / "rows.csv").err
+    classes, confusion = shown.split("\nClasses\n")[1].split("\nConfusion matrix\n")
+    assert [line.split()[0] for line in classes.splitlines()[2:4]] == ["tall", "small"]
+    assert confusion.splitlines()[0].split()[-2:] == ["tall", "small"]
+    assert confusion.splitlines()[2].split()[0] == "tall"
+    assert confusion.splitlines()[2].split()[1] == "60"
+    assert "calibration error (ECE)" in shown

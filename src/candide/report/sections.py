@@ -87,8 +87,13 @@ def _facts(found: ModelReport) -> str:
         "free parameters": f"{reported.model.n_parameters:,}",
     }
     if not reported.reads_texts:
-        of["columns"] = f"{len(reported.names):,}"
+        of["columns"] = _n_columns(reported.names.tolist())
     return facts(of, "The model")
+
+
+def _n_columns(names: list[Any]) -> str:
+    n_parts = sum(map(len, date_columns(names).values()))
+    return f"{len(names) - n_parts:,}" + (f" ({len(names):,} with date parts)" if n_parts else "")
 
 
 def _classes(found: ModelReport) -> str:
