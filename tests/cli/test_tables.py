@@ -182,3 +182,15 @@ def test_tables_list_the_largest_class_first(tmp_path: Path) -> None:
     assert confusion.splitlines()[2].split()[0] == "tall"
     assert confusion.splitlines()[2].split()[1] == "60"
     assert "calibration error (ECE)" in shown
+
+
+def test_explain_tells_what_interactions_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(300, 2))
+    rows = "".join(f"{a:.3f},{b:.3f},{'in' if a * a + b * b < 1.5 else 'out'}\n" for a, b in cells)
+    (tmp_path / "rows.csv").write_text("a,b,label\n" + rows)
+    note = ": an interaction of several columns that cannot be divided among them; train --set order=0"
+    for options, has_note in (([], True), (["--set", "order=0"], False)):
+        done("train", tmp_path / "rows.csv", "-q", *options)
+        shown = done("explain", tmp_path / "rows.candide", '{"a": 0.1, "b": 0.2}').out
+        assert ("random Fourier features" in shown, note in shown) == (has_note, has_note), shown
