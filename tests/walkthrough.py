@@ -37,7 +37,8 @@ def answers(page: str) -> dict[str, str]:
 
 
 def _commands(shell: str) -> list[str]:
-    bare = (re.sub(r"\s{2,}#.*", "", line).strip() for line in shell.replace("\\\n", " ").splitlines())
+    joined = re.sub(r"\|\n\s*", "| ", shell.replace("\\\n", " "))
+    bare = (re.sub(r"\s{2,}#.*", "", line).strip() for line in joined.splitlines())
     return [line for line in bare if "candide" in line and not line.startswith(_SKIPPED)]
 
 
