@@ -37,8 +37,7 @@ def answers(page: str) -> dict[str, str]:
 
 
 def _commands(shell: str) -> list[str]:
-    joined = re.sub(r"\|\n\s*", "| ", shell.replace("\\\n", " "))
-    bare = (re.sub(r"\s{2,}#.*", "", line).strip() for line in joined.splitlines())
+    bare = (re.sub(r"\s{2,}#.*", "", line).strip() for line in re.sub(r"\\\n|(?<=\|)\n", " ", shell).splitlines())
     return [line for line in bare if "candide" in line and not line.startswith(_SKIPPED)]
 
 

@@ -192,5 +192,5 @@ def test_explain_tells_what_interactions_are(tmp_path: Path) -> None:
     note = ": an interaction of several columns that cannot be divided among them; train --set order=0"
     for options, has_note in (([], True), (["--set", "order=0"], False)):
         done("train", tmp_path / "rows.csv", "-q", *options)
-        shown = done("explain", tmp_path / "rows.candide", '{"a": 0.1, "b": 0.2}').out
+        shown = " ".join(done("explain", tmp_path / "rows.candide", '{"a": 0.1, "b": 0.2}').out.split())
         assert ("random Fourier features" in shown, note in shown) == (has_note, has_note), shown

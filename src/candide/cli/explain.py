@@ -133,8 +133,10 @@ def _source_rows(
     raise InputError(f"the source has {begin:,} rows, but --row is {wanted[0]:,}; expected at most {begin:,}")
 
 
-def _about_interactions(found: Explanation, most: int, of: Any, against: Any) -> list[str]:
+def _about_interactions(found: Explanation, most: int, of: Any, against: Any) -> list[Any]:
     """Return a line on terms that cannot be divided among columns, if one of them is shown."""
+    from rich.text import Text
+
     from ..explain.explanation import bars
 
     views = {term.view for term in found.terms if term.kind == "rest" and term.value == term.view}
@@ -142,10 +144,8 @@ def _about_interactions(found: Explanation, most: int, of: Any, against: Any) ->
     joint = [name for name in shown if name in views and name.startswith("random ")]
     if not joint:
         return []
-    return [
-        f"{joint[0]}: an interaction of several columns that cannot be divided among them; train --set order=0 trains "
-        "a model without such terms"
-    ]
+    meaning = "an interaction of several columns that cannot be divided among them"
+    return [Text(f"{joint[0]}: {meaning}; train --set order=0 trains a model without such terms", "dim")]
 
 
 def _label(text: str, known: list[Any]) -> Any:
