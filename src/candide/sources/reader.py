@@ -116,8 +116,8 @@ def _check_handler(on_bad_row: OnBadRow) -> str | Path | Callable[[BadRow], obje
     if isinstance(on_bad_row, os.PathLike) or (isinstance(on_bad_row, str) and Path(on_bad_row).suffix):
         return Path(on_bad_row)
     raise ParameterError(
-        f"on_bad_row is {on_bad_row!r}; expected 'error', 'skip', a path to write bad rows to (such as 'bad.jsonl'), or a "
-        "function that is called with each bad row"
+        f"on_bad_row is {on_bad_row!r}; expected 'error', 'skip', a path to write bad rows to (such as 'bad.jsonl'), "
+        "or a function that is called with each bad row"
     )
 
 
