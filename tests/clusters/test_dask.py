@@ -87,7 +87,7 @@ def test_labels_by_name_or_beside() -> None:
     beside = NaiveBayes().fit(spread[list(FRAME)], spread["label"])
     for model in (named, beside):
         assert_same_table(model, whole)
-    assert named.model_.schema.roles == ("label", None, tuple(FRAME), None)
+    assert named.model_.schema.roles == ("label", None, tuple(FRAME), None, None)
     assert beside.model_.schema.roles is None
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from tiers import every, late
 
-from candide.data.column_selection import select_columns, split_label
+from candide.data.column_selection import select_columns, split_groups, split_label
 from candide.data.table import read_table
 from candide.exceptions import InputError, ParameterError
 
@@ -60,6 +60,13 @@ class TestLabel:
             match=r"y is 'wage', .* its columns are 'age', 'job', 'income'; did you mean 'age'",
         ):
             split_label(TABLES[container](), "wage")
+
+    @every("container", TABLES)
+    def test_groups_too(self, container: str) -> None:
+        X, groups = split_groups(TABLES[container](), "job")
+        assert (read_table(X).names, np.asarray(groups).tolist()) == (("age", "income"), CELLS["job"])
+        with pytest.raises(InputError, match=r"groups is 'jub', .*; did you mean 'job'"):
+            split_groups(TABLES[container](), "jub")
 
     def test_wide_tables_are_not_listed_whole(self) -> None:
         with pytest.raises(InputError, match=r"'19' and 80 more; pass"):

@@ -266,6 +266,13 @@ def test_errors_name_the_model() -> None:
         candide.select({"normal": GaussianNB(), "words": MultinomialNB()}, X - 3.0, y)
 
 
+@every("options", [{"groups": np.arange(60) // 4}, {"n_folds": 3}])
+def test_groups_and_numbers_of_folds_imply_folds(options: dict[str, Any]) -> None:
+    found, expected = (candide.select(MODELS, X, y, **options, **more) for more in ({}, {"method": "folds"}))
+    assert found["log_loss"].tolist() == expected["log_loss"].tolist()
+    assert found["log_loss"].tolist() != candide.select(MODELS, X, y)["log_loss"].tolist()
+
+
 @every(
     "models,options,message",
     [
@@ -274,8 +281,8 @@ def test_errors_name_the_model() -> None:
         ([GaussianNB], {}, "candide estimators as values"),
         ({1: GaussianNB()}, {}, "expected strings as names"),
         ([GaussianNB()], {"method": "loo"}, "expected one of leave_one_out, folds"),
-        ([GaussianNB()], {"n_folds": 3}, "require method='folds'"),
-        ([GaussianNB()], {"groups": y}, "require method='folds'"),
+        ([GaussianNB()], {"method": "leave_one_out", "n_folds": 3}, "require method='folds'"),
+        ([GaussianNB()], {"method": "leave_one_out", "groups": y}, "require method='folds'"),
         ([GaussianNB()], {"method": "folds", "n_folds": 1}, "n_folds is 1"),
     ],
 )

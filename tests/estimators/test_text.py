@@ -395,6 +395,8 @@ def test_one_text_of_one_class(settings: dict[str, Any], copies: int) -> None:
         ({"tokenizer": 5}, "tokenizer is 5"),
         ({"tokenizer": lambda _: None}, "tokenizer returned None"),
         ({"tokenizer": lambda _: [1]}, r"tokenizer returned \[1\]"),
+        ({"alpha": None}, "alpha is None; expected a non-negative number, 'evidence' or 'loo'; the default is 1"),
+        ({"family": "auto", "alpha": None}, "alpha is None, but family='auto' .* or omit alpha, whose default is 1.0"),
         ({"family": "complement", "alpha": "evidence"}, "alpha is 'evidence'.*alpha='loo'"),
     ],
 )

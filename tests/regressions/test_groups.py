@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from tiers import fast
 
@@ -146,9 +148,57 @@ def test_every_path_gives_the_same_model(make: Any, tmp_path: Path) -> None:
         assert model.loo_.log_loss == pytest.approx(once.loo_.log_loss, abs=1e-9)
 
 
-def test_a_column_that_names_groups_gets_no_weight() -> None:
-    import pandas as pd
+def test_groups_by_the_name_of_their_column(tmp_path: Path) -> None:
+    X, y, groups = visits(0)
+    X_new, y_new, own = visits(1)
+    columns, names = pd.DataFrame(X, columns=list("abcd")), np.where(y, "ill", "well")
+    frame, path = columns.assign(patient=groups, state=names), tmp_path / "visits.csv"
+    frame.to_csv(path, index=False)
+    once = NaiveBayes(order=0).fit(columns, names, groups=groups)
+    half = frame.iloc[::2]
+    models = {
+        "frame": NaiveBayes(order=0).fit(frame, "state", groups="patient"),
+        "dict": NaiveBayes(order=0).fit(frame.to_dict("list"), "state", groups="patient"),
+        "chunks": NaiveBayes(order=0).fit(iter([(frame, "state", None, "patient")])),
+        "file": NaiveBayes(order=0).fit(candide.read(path, label="state", groups="patient")),
+        "lazy": NaiveBayes(order=0).fit(pa.table(frame).to_reader(), "state", groups="patient"),
+        "updated": NaiveBayes(order=0)
+        .fit(half, "state", groups="patient")
+        .partial_fit(frame.iloc[1::2], "state", groups="patient")
+        .partial_fit(half, "state", groups="patient")
+        .forget(half, "state", groups="patient")
+        .refit(),
+    }
+    new = pd.DataFrame(X_new, columns=list("abcd")).assign(patient=own, state=np.where(y_new, "ill", "well"))
+    for name, model in models.items():
+        assert model.n_features_in_ == 4, name
+        assert model.loo_.log_loss == pytest.approx(once.loo_.log_loss, abs=1e-9), name
+        for rows in (new, new[list("abcd")]):
+            np.testing.assert_allclose(model.predict_proba(rows), once.predict_proba(new[list("abcd")]), atol=1e-9)
+    model = models["frame"]
+    alone, together = model.evaluate(new, "state"), model.evaluate(new, "state", groups="patient")
+    assert together.log_loss_error > 1.5 * alone.log_loss_error
+    found = model.leave_one_out(frame, "state", groups="patient")
+    np.testing.assert_allclose(found, model.leave_one_out(columns, names, groups=groups))
+    # A file has the groups of training if it has their column.
+    new.to_csv(tmp_path / "new.csv", index=False)
+    from_file = models["file"].evaluate(candide.read(tmp_path / "new.csv"))
+    assert from_file.log_loss_error == pytest.approx(together.log_loss_error)
+    assert models["file"].schema_["role"].tolist() == ["feature"] * 4 + ["label", "groups"]
+    models["file"].set_params(absent="missing").predict(new[["a", "b", "patient"]])
 
+
+def test_groups_by_name_in_other_models() -> None:
+    X, y, groups = visits(0)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(patient=groups)
+    model = GaussianNB(compute_loo=True).fit(frame, y, groups="patient")
+    assert model.feature_names_in_.tolist() == list("abcd")
+    assert model.loo_.log_loss == GaussianNB(compute_loo=True).fit(X, y, groups=groups).loo_.log_loss
+    with pytest.raises(InputError, match="groups is 'patient', a column name, but X is a ndarray"):
+        model.evaluate(X, y, groups="patient")
+
+
+def test_a_column_that_names_groups_gets_no_weight() -> None:
     X, y, groups = visits(0)
     frame = pd.DataFrame({"patient": [f"patient {g}" for g in groups], "x": X[:, 0]})
     alone, together = (NaiveBayes(order=0).fit(frame, y, groups=own) for own in (None, groups))

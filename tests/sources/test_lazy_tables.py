@@ -150,7 +150,7 @@ def test_the_label_is_inferred_as_in_files() -> None:
         ({"y": ["a", "b"]}, "y is of type list, but X is a LazyFrame, whose rows are read in batches; pass the name"),
         ({"y": "pay", "sample_weight": np.ones(2)}, "sample_weight is of type ndarray, but X is a LazyFrame"),
         ({"y": "pya"}, "did you mean 'pay'"),
-        ({"y": "pay", "groups": [1, 2]}, "groups is not supported for lazy tables"),
+        ({"y": "pay", "groups": [1, 2]}, "groups is of type list, but X is a LazyFrame, .* as in groups='customer_id'"),
     ],
 )
 @needs_batches

@@ -11,7 +11,7 @@ import pytest
 from tiers import every
 
 import candide
-from candide import NaiveBayes
+from candide import NaiveBayes, TextNB
 from candide.exceptions import InputError, ParameterError
 from candide.sources.role_inference import RequestedRoles, Roles, infer_roles
 
@@ -74,9 +74,7 @@ def test_as_given() -> None:
     ],
 )
 def test_no_label(columns: dict[str, Any]) -> None:
-    with pytest.raises(
-        InputError, match=r"the label column cannot be detected; the columns are '.*' \(.*label='…' \(--label"
-    ):
+    with pytest.raises(InputError, match=r"the label column cannot be detected; the columns are '.*' \(.*label='…'$"):
         roles(columns)
 
 
@@ -123,6 +121,22 @@ def test_a_column_has_one_role(tmp_path: Path) -> None:
         candide.read(path, label="text", text="text")
     with pytest.raises(ParameterError, match="text= and columns= are both given"):
         candide.read(path, text="text", columns=["text"])
+    for asked, other in (({"text": "text"}, "text"), ({"columns": ["text"]}, "columns"), ({"label": "text"}, "groups")):
+        with pytest.raises(ParameterError, match=f"'text' is also passed as {other}="):
+            candide.read(path, groups="text", **asked)
+
+
+def test_groups_are_no_features(tmp_path: Path) -> None:
+    """Neither in training nor later, whether or not a file has the column."""
+    path = write(tmp_path / "a.csv", "thread,text,label\n" + "1,win a prize now,spam\n2,see you at noon,ham\n" * 5)
+    source = candide.read(path, groups="thread")
+    assert source.roles == ("label", "text", ("text",), None, "thread")
+    model = TextNB("multinomial", compute_loo=True).fit(source)
+    model.save(tmp_path / "a.candide")
+    model = candide.load(tmp_path / "a.candide")
+    assert model.predict(candide.read(path)).tolist() == ["spam", "ham"] * 5
+    without = write(tmp_path / "b.csv", "text,label\nwin a prize now,spam\n")
+    assert model.evaluate(candide.read(without)).accuracy == 1
 
 
 def test_a_feature_that_is_called_like_a_label(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ candide update messages.candide today.csv -o newer.candide
 FORGET_EXAMPLES = """
 candide forget messages.candide withdrawn.csv
 candide forget people.candide --sql "FROM 'people.parquet' WHERE name = 'Ann'"
+# Of a CSV file: all_varchar keeps cells as written, such as yes and no
+candide forget a.candide --sql "FROM read_csv('a.csv', all_varchar=1) WHERE …"
 """
 MERGE_EXAMPLES = """
 candide merge monday.candide tuesday.candide -o week.candide

@@ -32,6 +32,7 @@ def compare(
     types: options.Types = None,
     refine: Annotated[bool, typer.Option("--refine", help="Also compare the refined model (texts only).")] = False,
     weight: options.Weight = None,
+    groups: options.Groups = None,
     *,
     reading: options.Reading,
     shared: options.Shared,
@@ -41,7 +42,7 @@ def compare(
     from .reading import say_bad_rows
 
     session = shared.session
-    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
+    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight, "groups": groups}
     declared = types_of(types)
     with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
         assert source.roles is not None

@@ -1,9 +1,10 @@
-"""``candide dump``, ``load``, ``convert``: a model as JSON text, and back."""
+"""``candide dump``, ``load``, ``convert``: a model as JSON text, and back, and its exports."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +12,9 @@ from ..exceptions import ParameterError
 from ..remote import Place, as_path, is_remote, local_path, read_bytes
 from . import options
 from .command import command
+
+if TYPE_CHECKING:
+    from ..model.model import Model
 
 DUMP_EXAMPLES = """
 candide dump messages.candide | less
@@ -26,7 +30,10 @@ CONVERT_EXAMPLES = """
 candide convert old.candide new.candide
 # Convert to JSON text
 candide convert messages.candide messages.json
-# Export to a JavaScript module
+# Export to SQL, to score a table of a database
+candide convert people.candide score.sql --table people --dialect duckdb
+# Export to ONNX (pip install 'candide[onnx]') and to a JavaScript module
+candide convert people.candide people.onnx
 candide convert messages.candide messages.mjs
 candide convert with_rows.candide small.candide --without-rows
 """
@@ -88,24 +95,48 @@ def load(
     shared.session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}, {rows_text(kept)}"])
 
 
+_EXPORTS = (".mjs", ".sql", ".onnx")
+_in_sql = partial(typer.Option, rich_help_panel="SQL", show_default=False)
+
+
 @command
 def convert(
     model: options.Model,
     output: Annotated[
         Place,
-        typer.Argument(metavar="OUTPUT", show_default=False, parser=as_path, help="A .candide, .json or .mjs file."),
+        typer.Argument(
+            metavar="OUTPUT", show_default=False, parser=as_path, help="A .candide, .json, .sql, .onnx or .mjs file."
+        ),
     ],
     without_rows: Annotated[bool, typer.Option("--without-rows", help="Omit the training rows.")] = False,
     approximate: Annotated[
-        bool, typer.Option("--approximate", help="Export to .mjs without random grids of columns.")
+        bool,
+        typer.Option(
+            "--approximate", help="Export without random grids of columns, which .sql, .onnx and .mjs cannot express."
+        ),
     ] = False,
+    table: Annotated[
+        str | None, _in_sql(metavar="NAME", help="The table to score, or a query in parentheses; by default rows.")
+    ] = None,
+    dialect: Annotated[
+        str | None,
+        _in_sql(
+            metavar="NAME",
+            help="The dialect: duckdb (the default), postgres, sqlite, or one of sqlglot such as spark or bigquery.",
+        ),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        _in_sql(metavar="COLUMNS", help="The columns of the table to keep, separated by commas; by default all."),
+    ] = None,
     *,
     writing: options.Writing,
     shared: options.Shared,
 ) -> None:
-    """Convert a model to a model file in the newest format (.candide), to JSON text (.json), or to JavaScript (.mjs).
+    """Convert a model to a model file in the newest format (.candide) or to JSON text (.json), or export it.
 
-    A JavaScript module has no training rows and cannot be converted back.
+    Exports are a query that scores a table in a database (.sql), an ONNX graph (.onnx), and a JavaScript module (.mjs).
+    They have no training rows and cannot be converted back.
     """
     from ..storage.atomic_write import atomic_writer
     from ..storage.models import dump_lines, save_model
@@ -113,19 +144,16 @@ def convert(
     from .training_report import rows_text
     from .writing import checked_path
 
-    if output.suffix not in (".candide", ".json", ".mjs"):
-        raise ParameterError(f"the output is {output}; expected a name that ends in .candide, .json or .mjs")
-    if approximate and output.suffix != ".mjs":
-        raise ParameterError(f"--approximate applies to .mjs files, but the output is {output}; omit --approximate")
+    given = {"table": table, "dialect": dialect, "keep": options.names_of(keep)}
+    of_query = {name: value for name, value in given.items() if value is not None}
+    _check_output(output, approximate, of_query)
     session = shared.session
-    if output.suffix == ".mjs":
-        from ..export.javascript import to_js
-
+    if output.suffix in _EXPORTS:
         with writing.locked(checked_path(output), session):
-            source = to_js(open_model(model), approximate=approximate).encode()
+            made = _exported(open_model(model), output, {**of_query, "approximate": approximate})
             with atomic_writer(output) as file:
-                file.write(source)
-        session.report({"model": str(output), "bytes": len(source)}, lambda: [f"wrote {output}, {len(source):,} bytes"])
+                file.write(made)
+        session.report({"model": str(output), "bytes": len(made)}, lambda: [f"wrote {output}, {len(made):,} bytes"])
         return
     with writing.locked(checked_path(output), session):
         fitted = open_model(model).for_file()
@@ -136,3 +164,30 @@ def convert(
             with atomic_writer(output) as file:
                 file.writelines(line.encode() for line in dump_lines(fitted, rows=kept))
     session.report({"model": str(output), "training_rows": kept}, lambda: [f"wrote {output}, {rows_text(kept)}"])
+
+
+def _check_output(output: Place, approximate: bool, of_query: dict[str, Any]) -> None:
+    """Raise an error for an output of an unknown format, and for options that do not apply to it."""
+    if output.suffix not in (".candide", ".json", *_EXPORTS):
+        raise ParameterError(
+            f"the output is {output}; expected a name that ends in .candide, .json, .sql, .onnx or .mjs"
+        )
+    if approximate and output.suffix not in _EXPORTS:
+        raise ParameterError(
+            f"--approximate applies to .sql, .onnx and .mjs files, but the output is {output}; omit --approximate"
+        )
+    if of_query and output.suffix != ".sql":
+        name = next(iter(of_query))
+        raise ParameterError(f"--{name} applies to .sql files, but the output is {output}; omit --{name}")
+
+
+def _exported(model: Model, output: Place, settings: dict[str, Any]) -> bytes:
+    """Return the content of an exported file."""
+    from ..estimators.functions import from_model
+
+    estimator = from_model(model)
+    if output.suffix == ".sql":
+        return f"{estimator.to_sql(**settings).rstrip()};\n".encode()
+    if output.suffix == ".onnx":
+        return bytes(estimator.to_onnx(**settings).SerializeToString())
+    return str(estimator.to_js(**settings)).encode()

@@ -83,14 +83,17 @@ def _about_files(error: OSError) -> str:
 
 # Parameters in messages for Python, and the options of the command line.
 _IN_A_TERMINAL = (
-    (r" with \w+= \((--[\w-]+) on the command line\)", r" with \1"),
     (r"on_bad_row='skip'", "--on-bad-row skip"),
     (r"extensions=True", "--extensions"),
     (r"pass unlabeled='drop'", "pass --set unlabeled=drop"),
     (r"set_params\(absent='missing'\)", "pass --absent missing"),
+    (r"approximate=True", "--approximate"),
+    (r"refine=False", "--no-refine"),
+    (r"keep=\['(\w+)'\], or pass keep=False", r"with --keep \1"),
     (r"construct it with subsample=[\d_]+", "train it with --with-rows"),
     (r"pass columns=\{'([^']+)': '(\w+)'\}", r"pass --columns with \1=\2 in it"),
-    (r"\b(label|text|weight|columns|sql|format|encoding)=(?=['\s])", r"--\1 "),
+    (r"\b(label|text|weight|groups|columns|sql|format|encoding)=(?=['\s])", r"--\1 "),
+    (r"\b(text|weight|groups|columns)=(?=;)", r"--\1"),
 )
 
 

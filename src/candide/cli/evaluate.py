@@ -23,6 +23,7 @@ def evaluate(
     text: options.Text = None,
     absent: options.Absent = None,
     weight: options.Weight = None,
+    groups: options.Groups = None,
     least_accuracy: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Exit with code 1 if the accuracy is below this.")
     ] = None,
@@ -45,7 +46,7 @@ def evaluate(
     session = shared.session
     check_stdin(model, sources)
     fitted = with_absent(open_model(model), absent)
-    with reading.opened(sources, shared.threads, label=label, text=text, weight=weight) as source:
+    with reading.opened(sources, shared.threads, label=label, text=text, weight=weight, groups=groups) as source:
         with watched(source, "evaluating", session) as passed:
             report = evaluate_source(fitted, FollowedSource(source, passed, UnseenNotes(fitted, session)))
         say_bad_rows(source, session)

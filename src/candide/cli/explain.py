@@ -88,7 +88,8 @@ def explain(
         shown: list[Any] = [] if name is None else [name]
         shown += [colored(found, column, *pair) for column in found.texts] if len(found.classes) > 1 else []
         machine = _for_machines(found, *pair)
-        session.answer(machine if name is None else {"row": name} | machine, *shown, as_rich(found, most, *pair))
+        shown += [as_rich(found, most, *pair), *_about_interactions(found, most, *pair)]
+        session.answer(machine if name is None else {"row": name} | machine, *shown)
 
 
 def _given_rows(fitted: Model, texts: list[str], session: Session) -> Iterator[tuple[str | None, Model, Any]]:
@@ -130,6 +131,21 @@ def _source_rows(
             if not wanted:
                 return
     raise InputError(f"the source has {begin:,} rows, but --row is {wanted[0]:,}; expected at most {begin:,}")
+
+
+def _about_interactions(found: Explanation, most: int, of: Any, against: Any) -> list[Any]:
+    """Return a line on terms that cannot be divided among columns, if one of them is shown."""
+    from rich.text import Text
+
+    from ..explain.explanation import bars
+
+    views = {term.view for term in found.terms if term.kind == "rest" and term.value == term.view}
+    shown = [bar.name for bar in bars(found, most, of, against)[0]] if len(found.classes) > 1 else []
+    joint = [name for name in shown if name in views and name.startswith("random ")]
+    if not joint:
+        return []
+    meaning = "an interaction of several columns that cannot be divided among them"
+    return [Text(f"{joint[0]}: {meaning}; train --set order=0 trains a model without such terms", "dim")]
 
 
 def _label(text: str, known: list[Any]) -> Any:

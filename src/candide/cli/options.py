@@ -52,6 +52,8 @@ _TYPES = (
 )
 Types = Annotated[list[str] | None, _reading("--type", metavar="NAME=TYPE", show_default=False, help=_TYPES)]
 Weight = Annotated[str | None, _reading(help="The column with the weight of each row.")]
+_GROUPS = "The column of groups, which is not a feature: rows of one customer, thread or patient are left out together."
+Groups = Annotated[str | None, _reading(help=_GROUPS)]
 _SQL = (
     'A query to use as the source, or to run on a database given as the source, such as "SELECT text, label FROM '
     "'mail/*.parquet'\"."

@@ -77,7 +77,7 @@ def open_source(
         from ..model.source import RequestedRoles, check_names
         from ..sources.cluster_files import open_cluster
 
-        _refuse_file_options(engine, options)
+        _refuse_file_options(engine, {**options, "groups": roles.get("groups")})
         columns, declared = roles.get("columns"), roles.pop("schema", None)
         requested = RequestedRoles(**roles | {"columns": None if columns is None else tuple(columns)})
         with open_cluster(engine, sources or [], requested, options["format"], n_threads) as source:
@@ -95,7 +95,8 @@ def open_source(
 
 def _refuse_file_options(engine: str, options: dict[str, Any]) -> None:
     """Refuse options that only what reads files itself can follow."""
-    for name, default in (("sql", None), ("encoding", None), ("on_bad_row", "error"), ("extensions", False)):
+    defaults = {"sql": None, "groups": None, "encoding": None, "on_bad_row": "error", "extensions": False}
+    for name, default in defaults.items():
         if options[name] != default:
             raise ParameterError(
                 f"--{name.replace('_', '-')} does not apply to {engine}: sources; omit the option, or omit {engine}:"

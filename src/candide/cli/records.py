@@ -30,7 +30,7 @@ class Records:
         known = model.schema.feature_names
         self._names: list[str] | None = None if known is None else list(known)
         roles = model.schema.roles
-        self._others = set() if roles is None else {roles.label, roles.weight}
+        self._others = set() if roles is None else roles.others
         self._unseen = UnseenNotes(self.model, session)
 
     def probabilities(self, lines: list[str]) -> Floats:

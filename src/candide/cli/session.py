@@ -16,6 +16,9 @@ from ..printable import printable, printable_json
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+# Width of tables in files and pipes.
+_WIDTH = 100
+
 
 @dataclass(frozen=True)
 class Session:
@@ -80,16 +83,22 @@ class Session:
 
 
 def _show(console: Console, line: RenderableType) -> None:
-    # Messages are wrapped by the terminal, so that paths in them can be copied.
-    message = isinstance(line, str)
-    console.print(printable(line) if message else line, soft_wrap=message, highlight=False)
+    if isinstance(line, str):
+        # Messages are wrapped by the terminal, so that paths in them can be copied.
+        console.print(printable(line), soft_wrap=True, highlight=False)
+    elif console.is_terminal:
+        console.print(line, highlight=False)
+    else:
+        with console.capture() as shown:
+            console.print(line, highlight=False)
+        # Tables of rich pad lines with spaces.
+        console.out("\n".join(map(str.rstrip, shown.get().split("\n"))), end="", highlight=False)
 
 
 def _console(stream: Any, *, quiet: bool = False) -> Console:
     from rich.console import Console
 
-    # Lines in files and pipes are not shortened unless COLUMNS is set.
-    width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else 200
+    width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else _WIDTH
     return Console(file=stream, quiet=quiet, width=width, markup=False, emoji=False)
 
 

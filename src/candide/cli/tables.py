@@ -225,7 +225,7 @@ def of_evaluation(report: Evaluation, title: str) -> list[Any]:
     return [table, of_classes(report), *([] if len(report.confusion) < 2 else [_Confusion(report)])]
 
 
-_METRICS = {"accuracy": "accuracy", "log-loss": "log_loss", "Brier score": "brier", "calibration error": "ece"}
+_METRICS = {"accuracy": "accuracy", "log-loss": "log_loss", "Brier score": "brier", "calibration error (ECE)": "ece"}
 
 
 def _measure(report: Evaluation, field: str) -> str:
@@ -241,7 +241,7 @@ def of_classes(report: Evaluation) -> TerminalTable:
     table = TerminalTable(
         "Classes", [Column("class"), *(Column(heads.get(name, name), True) for name in names), Column("rows", True)]
     )
-    order = np.argsort(-found["weight"], kind="stable").tolist()
+    order = report.by_weight().tolist()
     for k in order[:_MAX_CLASSES]:
         shares = [float(found[name][k]) for name in names]
         weight = float(found["weight"][k])
@@ -265,10 +265,11 @@ class _Confusion:
         yield matrix if fits else self._list()
 
     def _matrix(self) -> TerminalTable:
-        labels = [str(label) for label in self.report.per_class["class"].tolist()]
+        order = self.report.by_weight()
+        labels = [str(label) for label in self.report.per_class["class"][order].tolist()]
         heads = [Column(shorten(label, 14), True) for label in labels]
         shown = TerminalTable("Confusion matrix", [Column("true ↓ predicted →"), *heads])
-        for label, row in zip(labels, self.report.confusion, strict=True):
+        for label, row in zip(labels, self.report.confusion[np.ix_(order, order)], strict=True):
             shown.add_row(shorten(label, 24), *(_weight(weight) or "·" for weight in row))
         return shown
 

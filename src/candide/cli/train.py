@@ -23,6 +23,7 @@ EXAMPLES = """
 candide train messages.csv
 candide train people.parquet --label income --columns 'age,job=categorical'
 candide train houses.csv --type zip=category --type built=date
+candide train visits.csv --label ill --groups patient
 candide train measurements.csv --estimator GaussianNB --set variance=shared
 candide train 'mail/*.csv.gz' --text body --label folder -o mail.candide
 candide train spam.mbox ham.mbox --report spam.html
@@ -57,13 +58,14 @@ def train(
         ),
     ] = None,
     refine: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--refine",
+            "--refine/--no-refine",
+            show_default=False,
             help="Also fit a regression: for texts, on words; for tables, on random grids, which capture "
-            "interactions of many columns.",
+            "interactions of many columns. By default, tables of 4,000 rows or more try it.",
         ),
-    ] = False,
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the estimator, such as alpha=0.5."),
@@ -90,6 +92,7 @@ def train(
         ),
     ] = None,
     weight: options.Weight = None,
+    groups: options.Groups = None,
     *,
     reading: options.Reading,
     writing: options.Writing,
@@ -115,9 +118,9 @@ def train(
         raise ParameterError(
             "--json and the model would both be written to standard output; name a file with -o, or omit --json"
         )
-    settings = ({"family": model} if model != "auto" else {}) | ({"refine": True} if refine else {})
+    settings = ({"family": model} if model != "auto" else {}) | ({} if refine is None else {"refine": refine})
     settings |= settings_of(setting)
-    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight}
+    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight, "groups": groups}
     declared = types_of(types)
     with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
         spec = make_spec(source, settings, families_of(columns), declared, estimator)

@@ -31,6 +31,7 @@ def as_machine(model: Model, source: Source, passed: Pass, path: Place) -> dict[
         "label": roles.label,
         "text": roles.text,
         "columns": list(roles.columns),
+        "groups": roles.groups,
         "rows": passed.rows,
         "rows_without_label": passed.n_unlabeled,
         "bad_rows": len(source.bad_rows),
@@ -51,7 +52,10 @@ def as_lines(model: Model, passed: Pass, path: Place, with_rows: bool) -> list[A
         lines += of_loo(model.loo)
     if model.spec.reads_texts:
         lines.append(top_words(model))
-    return [*lines, "", f"wrote {path} ({size_of(path) / 1e6:,.2f} MB, {rows_text(with_rows)})"]
+    kept = rows_text(with_rows)
+    if model.has_training_rows and model.classifier.bound_spec.looks_back and not with_rows:
+        kept += "; --with-rows keeps them for exact forget and refit"
+    return [*lines, "", f"wrote {path} ({size_of(path) / 1e6:,.2f} MB, {kept})"]
 
 
 def rows_text(with_rows: bool) -> str:
@@ -67,6 +71,8 @@ def _data(model: Model, passed: Pass) -> dict[str, str]:
         found["text"] = str(roles.text)
     else:
         found["columns"] = listed(roles.columns)
+    if roles.groups is not None:
+        found["groups"] = str(roles.groups)
     found["rows"] = rows_and_size(passed.rows, passed.megabytes, passed.seconds)
     if passed.n_unlabeled:
         found["unlabeled"] = count(passed.n_unlabeled, "row")

@@ -19,6 +19,7 @@ class LabeledCells(NamedTuple):
     y: Any
     weight: Any
     n_rows: int
+    groups: Any = None
 
 
 class Groups:
@@ -68,7 +69,7 @@ def _n_rows(batches: list[Any]) -> int:
 
 def needed(roles: Roles) -> list[str]:
     """Return the columns that are needed."""
-    return [name for name in dict.fromkeys([roles.label, roles.weight, *roles.columns]) if name]
+    return [name for name in dict.fromkeys([roles.label, roles.weight, roles.groups, *roles.columns]) if name]
 
 
 def cells(batch: Any, roles: Roles) -> Any:
@@ -90,7 +91,8 @@ def labeled_cells(batch: Any, roles: Roles) -> LabeledCells:
         batch = batch.filter(pc.invert(missing))
         labels = batch.column(roles.label)
     weight = None if roles.weight is None else batch.column(roles.weight).to_numpy(zero_copy_only=False)
-    return LabeledCells(cells(batch, roles), _as_numpy(labels), weight, batch.num_rows)
+    groups = None if roles.groups is None else batch.column(roles.groups)
+    return LabeledCells(cells(batch, roles), _as_numpy(labels), weight, batch.num_rows, groups)
 
 
 def _as_numpy(labels: Any) -> Any:

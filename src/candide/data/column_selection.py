@@ -22,26 +22,40 @@ def split_label(X: Any, y: Any) -> tuple[Any, Any]:
     >>> X, y
     ({'age': [31, 58]}, ['low', 'high'])
     """
-    if not isinstance(y, (str, int)):
-        return X, y
+    return _split(X, y, "y", "labels")
+
+
+def split_groups(X: Any, groups: Any) -> tuple[Any, Any]:
+    """Return rows and groups; ``groups`` may be the name of a column of ``X``. No cell is copied.
+
+    >>> split_groups({"age": [31, 58], "customer": [7, 7]}, "customer")
+    ({'age': [31, 58]}, [7, 7])
+    """
+    return _split(X, groups, "groups", "groups")
+
+
+def _split(X: Any, values: Any, what: str, content: str) -> tuple[Any, Any]:
+    """Return a table without the column that ``values`` names, and that column; both unchanged if it is no name."""
+    if not isinstance(values, (str, int)):
+        return X, values
     if isinstance(X, Mapping):
-        label = X[_check_label_column(y, X)]
-        return {name: values for name, values in X.items() if name != y}, label
+        column = X[_check_own_column(values, X, what, content)]
+        return {name: cells for name, cells in X.items() if name != values}, column
     frame = as_frame(X)
     if frame is None:
         raise InputError(
-            f"y is {y!r}, a column name, but X is a {type(X).__name__}, whose columns have no names; pass an array of "
-            "labels, or a data frame"
+            f"{what} is {values!r}, a column name, but X is a {type(X).__name__}, whose columns have no names; pass an "
+            f"array of {content}, or a data frame"
         )
-    label = frame.get_column(_check_label_column(y, frame.columns)).to_native()
-    return frame.drop(y).to_native(), label
+    column = frame.get_column(_check_own_column(values, frame.columns, what, content)).to_native()
+    return frame.drop(values).to_native(), column
 
 
-def _check_label_column(y: Any, names: Iterable[Any]) -> Any:
-    if y not in names:
-        hint = did_you_mean(y, names, "pass one of these, or labels")
-        raise InputError(f"y is {y!r}, but X has no such column; its columns are {quote_names(names)}; {hint}")
-    return y
+def _check_own_column(name: Any, names: Iterable[Any], what: str, content: str) -> Any:
+    if name not in names:
+        hint = did_you_mean(name, names, f"pass one of these, or {content}")
+        raise InputError(f"{what} is {name!r}, but X has no such column; its columns are {quote_names(names)}; {hint}")
+    return name
 
 
 def select_columns(
@@ -220,3 +234,10 @@ class Roles(NamedTuple):
     columns: tuple[str, ...]
     #: The column of weights.
     weight: str | None = None
+    #: The column of groups, whose rows are left out together.
+    groups: str | None = None
+
+    @property
+    def others(self) -> set[str | None]:
+        """Return the columns that are not features."""
+        return {self.label, self.weight, self.groups}

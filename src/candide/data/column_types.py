@@ -286,7 +286,34 @@ def _as_text(label: Any, words: dict[str, str], has_numbers: bool, has_dates: bo
     return to_text(label) if learned else None
 
 
+# What SQL engines read as booleans.
+_BOOLEAN_WORDS = frozenset({"yes", "no", "y", "n", "true", "false", "t", "f"})
+
+
+def about_booleans(found: Any, learned: list[Any]) -> str:
+    """Return advice if a boolean, perhaps as 0 or 1, was found in place of yes and no; "" otherwise.
+
+    >>> about_booleans(True, ["no", "yes"])
+    "; DuckDB reads yes and no in CSV files as booleans unless they are read by \
+FROM read_csv('train.csv', all_varchar=true)"
+    >>> about_booleans(2, ["no", "yes"]), about_booleans(True, ["cook", "smith"])
+    ('', '')
+    """
+    words = {label.strip().lower() if isinstance(label, str) else "" for label in learned}
+    if isinstance(found, str) or found not in (0, 1) or not words <= _BOOLEAN_WORDS:
+        return ""
+    return (
+        "; DuckDB reads yes and no in CSV files as booleans unless they are read by "
+        "FROM read_csv('train.csv', all_varchar=true)"
+    )
+
+
 def _refusal(name: Any, found: Any, row: int, column_type: ColumnType, learned: list[Any] | None = None) -> InputError:
+    if learned and (advice := about_booleans(found, learned)):
+        known = " and ".join(map(repr, learned))
+        return InputError(
+            f"column {name!r} contains booleans at row {row}, but {known} in training; pass these{advice}"
+        )
     kind = column_type.kind
     noun = f"categories such as {learned[0]!r}" if learned else _NOUNS[kind]
     if learned:

@@ -81,7 +81,7 @@ def labels_like(y: Any, learned: list[Any], known: str, kind: str | None = None)
     candide.exceptions.InputError: y contains 'spam' at row 0, but the classes are 0, 1; labels of different types \
 cannot be sorted; pass labels of the same type
     """
-    from .column_types import label_kind, like_labels
+    from .column_types import about_booleans, label_kind, like_labels
     from .factorize import factorize
 
     values = y if type(y) is np.ndarray else as_array(y, "y")
@@ -97,7 +97,7 @@ cannot be sorted; pass labels of the same type
         row = int((codes == odd).argmax())
         raise InputError(
             f"y contains {labels[odd]!r} at row {row}, but {known}; labels of different types cannot be sorted; pass "
-            "labels of the same type"
+            f"labels of the same type{about_booleans(labels[odd], learned)}"
         )
     return as_array(converted, "y")[codes]
 

@@ -11,7 +11,7 @@ from ..model.evaluation import Evaluation
 from ..model.model import Model
 from ..model.predict import evaluate, labeled_batches
 from ..model.table import Table
-from ..sources.open_source import open_source
+from ..sources.open_source import open_source, take_groups
 from ..specs.parameters import whole_number
 from .model_estimator import ModelEstimator, read_only
 
@@ -34,7 +34,7 @@ class BaseNB(ModelEstimator):
         ----------
         X, y, sample_weight
             As in ``fit``, including iterators of chunks.
-        groups : array of shape (n_rows,), optional
+        groups : array of shape (n_rows,) or column name, optional
             Rows of one group count as one observation in the standard errors.
 
         Returns
@@ -48,6 +48,7 @@ class BaseNB(ModelEstimator):
         >>> model.evaluate([[0.0], [7.0], [4.0]], ["low", "high", "high"]).accuracy
         0.6666666666666666
         """
+        X, groups = take_groups(X, groups)
         return evaluate(self._fitted(), open_source(X, y, sample_weight, groups, chunks=True))
 
     def leave_one_out(
@@ -67,7 +68,7 @@ class BaseNB(ModelEstimator):
         class_prior : {"removed", "fixed"}
             Whether the row is left out of the class prior too. Use "fixed" to compare models: with "removed", an
             uninformative model misclassifies every row of balanced classes. The class biases of stacking stay fixed.
-        groups : array of shape (n_rows,), optional
+        groups : array of shape (n_rows,) or column name, optional
             Rows of one group are left out together, as in ``cross_val_log_proba``.
 
         Returns
@@ -100,7 +101,7 @@ class BaseNB(ModelEstimator):
 
         Parameters
         ----------
-        groups : array of shape (n_rows,), optional
+        groups : array of shape (n_rows,) or column name, optional
             Each group is a fold, for example the visits of one patient. With stacking, which is refitted for each
             fold, more than ten groups are combined into five folds.
         n_folds : int, optional
@@ -112,6 +113,7 @@ class BaseNB(ModelEstimator):
         -------
         array of shape (n_rows, n_classes)
         """
+        X, groups = take_groups(X, groups)
         return self._fitted(X).cross_val_log_proba(X, y, groups, n_folds, sample_weight, class_prior)
 
     @property

@@ -179,7 +179,7 @@ def select(
     X: Any,
     y: Any,
     sample_weight: Any = None,
-    method: Literal["leave_one_out", "folds"] = "leave_one_out",
+    method: Literal["leave_one_out", "folds"] | None = None,
     groups: Any = None,
     n_folds: int | None = None,
 ) -> Selection:
@@ -195,13 +195,13 @@ def select(
         Copies are fitted; the estimators are not modified. The keys of a dict are names.
     X, y, sample_weight
         As in ``fit``; every model reads the same ``X``.
-    method : {"leave_one_out", "folds"}
-        Leave rows out one at a time, or in blocks. Use "folds" if rows are not independent: texts of one thread,
-        visits of one patient, neighbors in time.
+    method : {"leave_one_out", "folds"}, optional
+        Leave rows out one at a time, or in blocks: texts of one thread, visits of one patient, neighbors in time. By
+        default "folds" if ``groups`` or ``n_folds`` is given, else "leave_one_out".
     groups : array of shape (n_rows,), optional
-        With "folds": rows of one group are left out together.
+        Rows of one group are left out together.
     n_folds : int, optional
-        With "folds" and without groups: the number of blocks of consecutive rows; 5 by default.
+        Without groups: the number of blocks of consecutive rows; 5 by default.
 
     Returns
     -------
@@ -224,9 +224,11 @@ def select(
     GaussianNB(variance='shared')
     """
     named = _named(models)
-    by_folds = choice(method, "method", ("leave_one_out", "folds")) == "folds"
-    if not by_folds and (groups is not None or n_folds is not None):
-        raise ParameterError("groups and n_folds require method='folds'; pass method='folds', or omit both")
+    in_blocks = groups is not None or n_folds is not None
+    default = "folds" if in_blocks else "leave_one_out"
+    by_folds = choice(default if method is None else method, "method", ("leave_one_out", "folds")) == "folds"
+    if in_blocks and not by_folds:
+        raise ParameterError("groups and n_folds require method='folds'; omit method, or omit both")
     fitted: dict[str, BaseNB] = {}
     judged: dict[str, Judged] = {}
     for name, model in named.items():

@@ -22,7 +22,7 @@ from ..model.labels import check_declared, drop_unlabeled, like_classes
 from ..model.model import Model
 from ..model.predict import predict, score
 from ..model.train import forget, learn, train
-from ..sources.open_source import is_elsewhere, open_source
+from ..sources.open_source import is_elsewhere, open_source, take_groups
 from ..specs import Spec
 from ..specs.schema import Schema
 
@@ -80,10 +80,12 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             Class labels: numbers, strings or booleans; for a table that is not in memory, the name of the label column.
         sample_weight : array of shape (n_rows,), optional
             A row of weight k counts as k copies of it. For a table that is not in memory, the name of a column.
-        groups : array of shape (n_rows,), optional
+        groups : array of shape (n_rows,) or column name, optional
             Rows of one group (a customer, a thread, a patient) are left out together wherever rows are left out: in
-            ``loo_``, automatic choices, stacking weights and calibration. A row with None or NaN is in no group.
+            ``loo_``, automatic choices, stacking weights and calibration. A row with None or NaN is in no group. The
+            column of ``X`` that is named is not a feature.
         """
+        X, groups = take_groups(X, groups)
         self._check_names(X, reset=True)
         self.model_ = train(self._spec(), open_source(X, _labels(y), sample_weight, groups, chunks=True))
         return self
@@ -103,6 +105,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
             All classes, in the first call. Any other label is then an error. By default new classes are added as they
             appear.
         """
+        X, groups = take_groups(X, groups)
         spec, source = self._spec(), open_source(X, _labels(y), sample_weight, groups)
         if not self.__sklearn_is_fitted__():
             self._check_names(X, reset=True)
@@ -150,6 +153,7 @@ class ModelEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # s
         After ``discount``, pass the discounted weights. ``groups`` distinguish equal rows, and are optional.
         """
         check_is_fitted(self)
+        X, groups = take_groups(X, groups)
         self._check_names(X)
         source = open_source(X, _labels(y), sample_weight, groups)
         self.model_ = forget(self.model_, source, spec=self._spec())

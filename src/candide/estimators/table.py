@@ -135,7 +135,7 @@ class NaiveBayes(BaseNB):
             name too.
         sample_weight : array of shape (n_rows,), optional
             A row of weight k counts as k copies of it, which are left out together.
-        groups : array of shape (n_rows,), optional
+        groups : array of shape (n_rows,) or column name, optional
             Rows of one group (a customer, a thread, a patient) are left out together in ``loo_``, the choice of
             column models, stacking weights and calibration. A row with None or NaN is in no group.
         """

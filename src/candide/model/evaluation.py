@@ -262,6 +262,10 @@ class Evaluation:
         share = wrong[true, answer] / self.confusion.sum(axis=1)[true]
         return Table({"class": labels[true], "answer": labels[answer], "weight": wrong[true, answer], "share": share})
 
+    def by_weight(self) -> Array:
+        """Return the positions of the classes, that of the most rows first."""
+        return np.argsort(-self.per_class["weight"], kind="stable")
+
     def scoreboard(self) -> Table:
         """Return the metrics as a table of strings, next to those of plain naive Bayes and the optimistic ones."""
         columns = {"metric": np.array(_METRICS, dtype=object), "value": self._texts()}

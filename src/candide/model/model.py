@@ -201,6 +201,8 @@ class Model:
         columns.append((label, label_kind(labels) or type(labels[0]).__name__, "label", decided))
         if roles and roles.weight:
             columns.append((roles.weight, "number", "weight", "weights are numbers"))
+        if roles and roles.groups:
+            columns.append((roles.groups, "category", "groups", "groups are compared, not modeled"))
         parts = zip(*columns, strict=True)
         titles = ("name", "kind", "role", "decided")
         return Table({title: np.array(part, dtype=object) for title, part in zip(titles, parts, strict=True)})

@@ -47,10 +47,11 @@ class RequestedRoles:
     text: str | None = None
     columns: tuple[str, ...] | None = None
     weight: str | None = None
+    groups: str | None = None
 
     def check(self, names: Sequence[str]) -> None:
         """Raise an error for unknown columns, and for a column with two roles."""
-        for role in ("label", "text", "weight"):
+        for role in ("label", "text", "weight", "groups"):
             _check_name(f"{role}=", getattr(self, role), names)
         for name in self.columns or ():
             _check_name("columns=", name, names)
@@ -58,11 +59,14 @@ class RequestedRoles:
             raise ParameterError(
                 "text= and columns= are both given, but text= selects a single text column; omit one of them"
             )
-        if self.label is not None and self.label in (self.text, self.weight, *(self.columns or ())):
-            raise ParameterError(
-                f"label={self.label!r} is also passed as text=, columns= or weight=; choose a different column for "
-                "one of them"
-            )
+        for role, others in (("label", ("text", "columns", "weight", "groups")), ("groups", ("text", "columns"))):
+            name = getattr(self, role)
+            for other in others:
+                given = getattr(self, other)
+                if name is not None and name in (given if isinstance(given, tuple) else (given,)):
+                    raise ParameterError(
+                        f"{role}={name!r} is also passed as {other}=; choose a different column for one of them"
+                    )
 
 
 def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
@@ -200,23 +204,26 @@ def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles |
     names, trained, requested = list(source.names), model.schema.roles, source.requested
     if requested is None:
         assert source.roles is not None
-        label, text, weight = source.roles.label or None, None, source.roles.weight if labeled else None
+        label, text, groups = source.roles.label or None, None, None
+        weight = source.roles.weight if labeled else None
     else:
         label, text = requested.label or (trained.label if trained else None), requested.text
         weight = requested.weight or (trained.weight if trained else None) if labeled else None
         if weight is not None and weight not in names:
             raise no_column(weight, "weight", trained.weight if trained else None, names)
+        known = trained.groups if trained and trained.groups in names else None
+        groups = requested.groups or known if labeled else None
         if labeled and label is None and source.roles is not None:
             label = source.roles.label
             learned = model.schema.feature_names or ()
             if label in learned:
                 # The column is named like a label, but the model was trained on it as a feature.
-                others = [name for name in names if name not in learned and name != weight]
+                others = [name for name in names if name not in learned and name not in (weight, groups)]
                 label = others[0] if len(others) == 1 else None
         if labeled and label not in names:
             raise no_column(label, "label", trained.label if trained else None, names)
-    others = [name for name in names if name not in (label, weight)]
-    found = model.roles_in(others, text, label or "")._replace(weight=weight)
+    others = [name for name in names if name not in (label, weight, groups)]
+    found = model.roles_in(others, text, label or "")._replace(weight=weight, groups=groups)
     # Rows to predict need no label, so rows without a label are not dropped.
     return found if labeled or requested is None else found._replace(label="")
 
@@ -230,7 +237,7 @@ def roles_in(spec: Spec, schema: Schema, names: list[str], text: str | None, lab
         known = trained.text if trained else None
         column = _text_column(text or known, known, names, label)
         return Roles(label, column, (column,))
-    others = {label, *((trained.label, trained.weight) if trained else ())}
+    others = {label, *(trained.others if trained else ())}
     return Roles(label, None, _table_columns(spec, schema, names, others))
 
 
@@ -264,7 +271,7 @@ def no_column(name: str | None, role: str, trained: str | None, names: list[str]
     """Return the error for a column that a source should have: the one of training, or another that was named."""
     found = "no column that can be the label" if name is None else f"no {role} column {name!r}"
     why = ", which the model was trained on" if name is not None and name == trained else ""
-    advice = f"choose the {role} column with {role}= (--{role} on the command line)"
+    advice = f"choose the {role} column with {role}='…'"
     meant = None if name is None else similar_name(name, names)
     hint = "" if meant is None else f"did you mean {meant!r}? "
     return InputError(f"the source has {found}{why}; its columns are {quote_names(names)}; {hint}{advice}")

@@ -108,7 +108,7 @@ _METRICS = {
     "accuracy": ("accuracy", "share of correct predictions"),
     "log_loss": ("log-loss", "mean of -log p(true class)"),
     "brier": ("Brier score", "squared error of the probabilities"),
-    "ece": ("calibration error", "mean distance of probabilities from observed frequencies"),
+    "ece": ("calibration error (ECE)", "mean distance of probabilities from observed frequencies"),
     "aurc": ("AURC", "mean error rate over all coverages"),
 }
 _DEFINITIONS = (
@@ -181,31 +181,31 @@ def _measure(report: Evaluation, name: str) -> str:
 
 
 def _per_class(name: str, report: Evaluation) -> str:
-    found, heads = report.per_class, {"precision": "precision", "f1": "F1", "auc": "AUC", "recall": "recall"}
+    found, heads = report.per_class, {"precision": "precision", "recall": "recall", "f1": "F1", "auc": "AUC"}
     names = [name for name in heads if name in found]
-    columns = [Column("class"), Column("rows", True), *(Column(heads[name], True) for name in names), Column("")]
-    rows = [
-        [
-            user_text(found["class"][k]),
-            number(float(found["weight"][k])),
-            *(percent(float(found[name][k])) for name in names),
-            track(float(found["recall"][k])),
-        ]
-        for k in np.argsort(-found["weight"], kind="stable").tolist()
-    ]
+    # The bar after recall shows it.
+    columns = [Column("class"), Column("rows", True), *(Column(heads[name], True) for name in names)]
+    columns.insert(4, Column(""))
+    rows = []
+    for k in report.by_weight().tolist():
+        shares = [percent(float(found[name][k])) for name in names]
+        shares.insert(2, track(float(found["recall"][k])))
+        rows.append([user_text(found["class"][k]), number(float(found["weight"][k])), *shares])
     made = table(columns, rows, f"Classes on {name}, the largest first")
     return made if len(rows) <= _MAX_CLASSES else details(f"All {len(rows):,} classes", made)
 
 
 def _confusion(name: str, report: Evaluation) -> str:
-    labels = report.per_class["class"].tolist()
+    order = report.by_weight()
+    labels = report.per_class["class"][order].tolist()
     if len(labels) < 2:
         return ""
     if len(labels) > _MAX_CLASSES:
         return _top_confusions(name, report)
-    shares = report.confusion / np.maximum(report.confusion.sum(axis=1, keepdims=True), 1e-300)
+    confusion = report.confusion[np.ix_(order, order)]
+    shares = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1e-300)
     head = "".join(f'<th scope="col">{user_name(label, 20)}</th>' for label in labels)
-    lines = zip(labels, report.confusion.tolist(), shares.tolist(), strict=True)
+    lines = zip(labels, confusion.tolist(), shares.tolist(), strict=True)
     body = "".join(_heat_row(user_name(label, 30), row, part, own) for own, (label, row, part) in enumerate(lines))
     return (
         f'<div class="wide" tabindex="0" role="group" aria-label="Confusion matrix, {name}"><table class="heat">'

@@ -87,8 +87,13 @@ def _facts(found: ModelReport) -> str:
         "free parameters": f"{reported.model.n_parameters:,}",
     }
     if not reported.reads_texts:
-        of["columns"] = f"{len(reported.names):,}"
+        of["columns"] = _n_columns(reported.names.tolist())
     return facts(of, "The model")
+
+
+def _n_columns(names: list[Any]) -> str:
+    n_parts = sum(map(len, date_columns(names).values()))
+    return f"{len(names) - n_parts:,}" + (f" ({len(names):,} with date parts)" if n_parts else "")
 
 
 def _classes(found: ModelReport) -> str:
@@ -231,6 +236,8 @@ def origin_section(found: ModelReport) -> str:
         of["label column"] = user_text(reported.roles.label)
         if reported.roles.text is not None:
             of["text column"] = user_text(reported.roles.text)
+        if reported.roles.groups is not None:
+            of["group column"] = user_text(reported.roles.groups)
     for name, value in (reported.provenance or {}).items():
         of[f"model file: {name}"] = user_text(number(value) if isinstance(value, float) else value, 80)
     of["training rows in the model"] = _rows_kept(found)

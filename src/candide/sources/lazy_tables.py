@@ -26,20 +26,22 @@ _Batches = Generator[pa.RecordBatch, None, None]
 _Scan = Callable[[list[str]], _Batches]
 
 
-def open_frame(X: Any, y: Any = None, sample_weight: Any = None) -> Source:
-    """Return a lazy table as a source; labels and weights are names of columns."""
+def open_frame(X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Source:
+    """Return a lazy table as a source; labels, weights and groups are names of columns."""
     kind = type(X).__name__
     if type(X).__module__.startswith("narwhals"):
         from .open_source import open_source
 
-        return open_source(X.to_native(), y, sample_weight)
-    for what, value in (("y", y), ("sample_weight", sample_weight)):
+        return open_source(X.to_native(), y, sample_weight, groups)
+    for what, value, name in (
+        ("y", y, "label"), ("sample_weight", sample_weight, "weight"), ("groups", groups, "customer_id")
+    ):  # fmt: skip
         if value is not None and not isinstance(value, str):
             raise InputError(
                 f"{what} is of type {type(value).__name__}, but X is a {kind}, whose rows are read in batches; pass "
-                f"the name of the column of X, as in {what}='{'label' if what == 'y' else 'weight'}'"
+                f"the name of the column of X, as in {what}={name!r}"
             )
-    return ArrowSource([_reader(X)], RequestedRoles(label=y, weight=sample_weight))
+    return ArrowSource([_reader(X)], RequestedRoles(label=y, weight=sample_weight, groups=groups))
 
 
 class LazyReader(Reader):

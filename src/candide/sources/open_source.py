@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from ..data.arrays import is_in_memory
-from ..data.column_selection import split_label
+from ..data.column_selection import split_groups, split_label
 from ..data.labeled_rows import is_unlabeled
 from ..exceptions import InputError
 from ..model.labels import NoLabels
@@ -57,7 +57,9 @@ def _read(items: Iterable[Any]) -> Iterator[Chunk]:
 
 def _chunk(item: Any, number: int) -> Chunk:
     if isinstance(item, tuple) and len(item) in (2, 3, 4):
-        return Chunk(*item)._replace(name=f"chunk {number}")
+        chunk = Chunk(*item)
+        X, groups = split_groups(chunk.X, chunk.groups)
+        return chunk._replace(X=X, groups=groups, name=f"chunk {number}")
     what = f"tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
     raise InputError(
         f"chunk {number} is a {what}; without y, expected an iterable of chunks (X, y), (X, y, sample_weight) or (X, "
@@ -109,17 +111,18 @@ def open_source(
         if y is not None or sample_weight is not None or groups is not None:
             raise InputError(
                 "labels, weights and groups cannot be passed with a source from candide.read, which defines its own; "
-                "omit them, and pass the column names to candide.read(…, label=…, weight=…)"
+                "omit them, and pass the column names to candide.read(…, label=…, weight=…, groups=…)"
             )
         return X
     engine = _engine(X)
     if engine is not None:
-        if groups is not None:
+        if groups is not None and engine != _LAZY:
             raise InputError(
-                "groups is not supported for lazy tables or rows on a cluster; expected in-memory rows or chunks; "
+                "groups is not supported for rows on a cluster; expected rows in memory, chunks, files or lazy tables; "
                 "collect the rows, or omit groups"
             )
-        source: Source = import_module(engine, __package__).open_frame(X, y, sample_weight)
+        own = {} if groups is None else {"groups": groups}
+        source: Source = import_module(engine, __package__).open_frame(X, y, sample_weight, **own)
         return source
     if chunks and y is None and are_chunks(X):
         if sample_weight is not None or groups is not None:
@@ -129,6 +132,11 @@ def open_source(
             )
         return ChunkSource(X)
     return MemorySource(X, y, sample_weight, groups)
+
+
+def take_groups(X: Any, groups: Any) -> tuple[Any, Any]:
+    """Return rows and groups, where ``groups`` may be the name of a column of a table in memory."""
+    return (X, groups) if is_elsewhere(X) or are_chunks(X) else split_groups(X, groups)
 
 
 def is_elsewhere(X: Any) -> bool:

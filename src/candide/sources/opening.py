@@ -43,6 +43,7 @@ def read(
     text: str | None = None,
     columns: Sequence[str] | None = None,
     weight: str | None = None,
+    groups: str | None = None,
     schema: Mapping[str, str] | None = None,
     sql: str | None = None,
     format: str | None = None,
@@ -63,9 +64,10 @@ def read(
         ``postgres:…``, or an address such as ``s3://bucket/mail/*.parquet`` (``pip install 'candide[remote]'``), whose
         files are copied to a temporary folder. Several paths are read in the given order, those of a glob in sorted
         order; they must have the same columns.
-    label, text, columns, weight : str, str, sequence of str, str, optional
-        Names of the label column, the text column or the feature columns, and the column with the weights of the rows.
-        By default they are detected from the first rows; see ``roles``.
+    label, text, columns, weight, groups : str, str, sequence of str, str, str, optional
+        Names of the label column, the text column or the feature columns, and the columns with the weights and with the
+        groups of the rows, as in ``fit``. By default label and features are detected from the first rows; see
+        ``roles``.
     schema : dict, optional
         Types of columns by name: "number", "category", "boolean", "date", "text" or "str" (a category or free text).
         Other types are inferred from the first rows. ``NaiveBayes(schema=…)`` declares the types of the files that it
@@ -100,12 +102,12 @@ def read(
     ...     source = candide.read(path)
     ...     source.roles
     ...     source.to_table().to_pylist()[0]
-    Roles(label='label', text='text', columns=('text',), weight=None)
+    Roles(label='label', text='text', columns=('text',), weight=None, groups=None)
     {'text': 'free entry', 'label': 'spam'}
     """
     if isinstance(columns, str):
         raise ParameterError(f"columns is the string {columns!r}; expected a list of names: columns=[{columns!r}]")
-    requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
+    requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight, groups)
     how = ReadOptions(check_format(format), encoding, tuple(missing), extensions, RemoteCopies())
     parts = _open_all([os.fspath(path) for path in paths], sql, how)
     for part in parts:

@@ -45,26 +45,27 @@ def infer_roles(requested: RequestedRoles, rows: pa.Table, is_texts: bool = Fals
 
     >>> rows = pa.table({"age": [31, 40, 52], "job": ["cook", "smith", "cook"], "class": ["a", "b", "a"]})
     >>> infer_roles(RequestedRoles(), rows)
-    Roles(label='class', text=None, columns=('age', 'job'), weight=None)
+    Roles(label='class', text=None, columns=('age', 'job'), weight=None, groups=None)
     """
     if not rows.num_rows:
         raise InputError(
             f"{name} has the columns {quote_names(rows.column_names)} but no rows; expected at least one labeled row; "
             "pass a source with rows"
         )
-    names = [name for name in rows.column_names if name != requested.weight]
+    names = [name for name in rows.column_names if name not in (requested.weight, requested.groups)]
     label = requested.label or _infer_label(rows.select(names), requested, is_texts)
+    others = requested.weight, requested.groups
     if requested.text is not None:
-        return Roles(label, requested.text, (requested.text,), requested.weight)
+        return Roles(label, requested.text, (requested.text,), *others)
     if is_texts and requested.columns is None:
-        return Roles(label, "text", ("text",), requested.weight)
+        return Roles(label, "text", ("text",), *others)
     columns = requested.columns or tuple(name for name in names if name != label)
     if not columns:
         raise InputError(
             f"{label!r} is the only column; a model needs at least one other column; pass a table with more columns"
         )
     only_text = requested.columns is None and len(columns) == 1 and _is_text(rows, columns[0])
-    return Roles(label, columns[0] if only_text else None, columns, requested.weight)
+    return Roles(label, columns[0] if only_text else None, columns, *others)
 
 
 def _infer_label(rows: pa.Table, requested: RequestedRoles, is_texts: bool) -> str:
@@ -127,10 +128,7 @@ def _describe_column(rows: pa.Table, name: str) -> str:
 
 def _no_label_message(rows: pa.Table) -> str:
     kinds = "; ".join(f"{name!r} ({_describe_column(rows, name)})" for name in rows.column_names)
-    return (
-        f"the label column cannot be detected; the columns are {kinds}; choose the label column with label='…' "
-        "(--label on the command line)"
-    )
+    return f"the label column cannot be detected; the columns are {kinds}; choose the label column with label='…'"
 
 
 def _no_classes_message() -> str:

@@ -68,7 +68,7 @@ class ArrowSource(Source):
         names = parts[0].schema.names
         requested.check(names)
         check_names(self._declared, names)
-        others = (requested.text, requested.weight, *(requested.columns or ()))
+        others = (requested.text, requested.weight, requested.groups, *(requested.columns or ()))
         self._set_types(requested.label or label_by_name([name for name in names if name not in others]))
 
     def _set_types(self, label: str | None) -> None:
@@ -179,7 +179,7 @@ class ArrowSource(Source):
         if not self.roles.label:
             return Chunk(cells(batch, self.roles))
         rows = labeled_cells(batch, self.roles)
-        return Chunk(rows.X, rows.y, rows.weight, n_unlabeled=batch.num_rows - rows.n_rows)
+        return Chunk(rows.X, rows.y, rows.weight, rows.groups, n_unlabeled=batch.num_rows - rows.n_rows)
 
     def _group_rows(self, n_bytes: int) -> int:
         """Return the number of rows of a batch, by the first ones: wherever a pass begins, batches end alike."""

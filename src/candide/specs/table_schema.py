@@ -170,7 +170,7 @@ class TableSchema(Schema):
             mine = range(self.n_features) if self.given is None else self.given
             data = self.read_some(X if self.given is theirs else rename_columns(X, mine), statistics)
         else:
-            check_columns(self.given, theirs, absent)
+            check_columns(self.given, theirs, absent, () if self.roles is None else self.roles.others)
             data = self.read_some(select_existing(X, self.given), statistics)
             if isinstance(X, Records):
                 data = with_omitted(data, X.omitted, self.given)

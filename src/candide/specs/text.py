@@ -153,7 +153,7 @@ class TextSpec(Spec):
             if value is not default and (default is None or value != default):
                 raise ParameterError(
                     f"{name} is {value!r}, but family='auto' uses its own token features; choose a family as well, "
-                    "such as family='multinomial'"
+                    f"such as family='multinomial', or omit {name}, whose default is {default!r}"
                 )
 
     def _weighting(self, kind: str) -> Weighting:
@@ -265,7 +265,8 @@ def _validated_names(feature_sets: Any) -> list[str]:
 
 
 def _token_family(given: Any, kind: str) -> Any:
-    alpha = 1.0 if isinstance(given, str) else number(given, "alpha")
+    others = ", 'evidence' or 'loo'; the default is 1"
+    alpha = 1.0 if isinstance(given, str) else number(given, "alpha", otherwise=others)
     if kind == "bernoulli":
         return Bernoulli(Beta(alpha, alpha), threshold=0.0)
     if kind == "complement":

@@ -135,7 +135,7 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
         "schema": schema.parts(),
         "unlabelled": model.unlabeled,
         "given": model.has_given_parameters,
-        "roles": None if schema.roles is None else dict(schema.roles._asdict()),
+        "roles": None if schema.roles is None else _roles(schema.roles),
         "note": note,
         "copies": copies,
     }
@@ -145,6 +145,11 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
     else:
         provenance = Provenance.now(model.state.rows.sum(), columns)
     return Content(spec.name, settings, parts, provenance)
+
+
+def _roles(roles: Roles) -> dict[str, Any]:
+    """Return roles as they are stored. Earlier versions can read those without groups."""
+    return {name: value for name, value in roles._asdict().items() if name != "groups" or value is not None}
 
 
 def model_of(content: Content, path: Any) -> Model:

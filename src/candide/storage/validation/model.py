@@ -63,6 +63,7 @@ _ROLES: dict[str, Any] = {
     "text": str | None,
     "columns": tuple[str, ...],
     "weight": str | None,
+    "groups": str | None,
 }
 _COLUMN_SPEC: Any = stand_in("wanted")
 _BLOCK: Any = stand_in("block")
@@ -296,11 +297,12 @@ def _check_views(fitted: Fitted, state: State) -> None:
 
 def _check_roles(roles: dict[str, Any] | None) -> None:
     """Check the roles of the columns of the source."""
-    named = roles is None or roles.keys() == _ROLES.keys()
-    require(
-        named and all(matches_type((roles or {})[name], hint) for name, hint in _ROLES.items() if roles),
-        "its roles are invalid",
-    )
+    if roles is None:
+        return
+    # Files of models without groups lack the name.
+    given = {"groups": None, **roles}
+    named = given.keys() == _ROLES.keys()
+    require(named and all(matches_type(given[name], hint) for name, hint in _ROLES.items()), "its roles are invalid")
 
 
 def _is_plain(value: Any) -> bool:
