@@ -81,6 +81,21 @@ def as_frame(X: Any) -> Any | None:
     return None
 
 
+def as_series(values: Any) -> Any | None:
+    """Return a narwhals series over a column of pandas, polars, pyarrow and others; None if it is not one.
+
+    So are an index and an array of pandas, and an array of pyarrow: as NumPy arrays, they lose their types.
+    """
+    import narwhals.stable.v2 as nw
+
+    pandas, arrow = sys.modules.get("pandas"), sys.modules.get("pyarrow")
+    if pandas is not None and isinstance(values, (pandas.Index, pandas.api.extensions.ExtensionArray)):
+        values = pandas.Series(values)
+    elif arrow is not None and isinstance(values, arrow.Array):
+        values = arrow.chunked_array([values])
+    return nw.from_native(values, series_only=True) if nw.dependencies.is_into_series(values) else None
+
+
 def is_in_memory(X: Any) -> bool:
     """Return whether ``X`` is a data frame or a series in memory."""
     import narwhals.stable.v2 as nw

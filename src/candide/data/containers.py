@@ -10,7 +10,7 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels.layouts import Array
-from .arrays import as_2d_array, as_array, as_frame, is_missing, is_sparse
+from .arrays import as_2d_array, as_array, as_frame, as_series, is_missing, is_sparse
 from .index import is_whole
 from .sparse import checked_rows
 
@@ -259,12 +259,17 @@ def _first_cells(X: Any) -> dict[Any, Any]:
     if is_sparse(X):
         return {}
     if isinstance(X, Mapping):
-        return {name: first_valid(as_array(values, f"column {name!r}")) for name, values in X.items()}
+        return {name: _first_cell(values, name) for name, values in X.items()}
     frame = as_frame(X)
     if frame is None:
         values = as_2d_array(X)
         return {} if values.dtype.kind in "biuf" else {j: first_valid(values[:, j]) for j in range(values.shape[1])}
     return {name: first_valid(frame.get_column(name)) for name, dtype in frame.schema.items() if not dtype.is_float()}
+
+
+def _first_cell(values: Any, name: Any) -> Any:
+    series = as_series(values)
+    return first_valid(as_array(values, f"column {name!r}") if series is None else series)
 
 
 def first_valid(cells: Any) -> Any:

@@ -10,7 +10,16 @@ import numpy as np
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Dense, TextRows
 from ..kernels.tables import infinite_cell
-from .arrays import MANY_COLUMNS, as_2d_array, as_array, as_frame, as_single_array, check_not_empty, is_sparse
+from .arrays import (
+    MANY_COLUMNS,
+    as_2d_array,
+    as_array,
+    as_frame,
+    as_series,
+    as_single_array,
+    check_not_empty,
+    is_sparse,
+)
 from .column_kinds import build_column, build_columns
 from .column_types import Cells, ColumnType
 from .columns import Column, Columns, Kind
@@ -97,11 +106,10 @@ def _array_cells(values: Array, names: Iterable[Any]) -> Iterator[tuple[Any, Cel
 
 
 def _mapping_cells(X: Mapping[Any, Any]) -> Iterator[tuple[Any, Cells]]:
-    import narwhals.stable.v2 as nw
-
     for name, values in X.items():
-        if nw.dependencies.is_into_series(values):
-            yield name, series_cells(nw.from_native(values, series_only=True).alias(name))
+        series = as_series(values)
+        if series is not None:
+            yield name, series_cells(series.alias(name))
             continue
         array = as_array(values, f"column {name!r}")
         if array.ndim != 1:
