@@ -8,9 +8,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tiers import every
+from tiers import every, late
 
+import candide
 from candide import NaiveBayes
+from candide.data.table import read_table
+from candide.exceptions import InputError
+
+duckdb = late("duckdb")
 
 N = 60
 PLAIN: dict[str, Any] = {"stacking": None, "calibrate": None, "compute_loo": False}
@@ -49,3 +54,33 @@ def test_blank_strings_do_not_hide_a_column_of_texts(blank: str) -> None:
     # Names that repeat are categories, whatever else is blank.
     names = [blank if i % 4 == 0 else f"house of the number {i % 30}" for i in range(N)]
     assert _kind(names)[0] == "category"
+
+
+_WAITS = "SELECT i % 7 * INTERVAL '90 minutes' + i % 2 * INTERVAL '3 days' AS wait, 'c' || i % 2 AS y FROM range(60) s(i)"
+
+
+def test_intervals_of_duckdb_are_durations() -> None:
+    con = duckdb.connect()
+    con.execute(f"CREATE TABLE t AS {_WAITS}")
+    seconds = np.array([i % 7 * 5400 + i % 2 * 3 * 86_400 for i in range(N)])
+    y = [f"c{i % 2}" for i in range(N)]
+    frame = pd.DataFrame({"wait": pd.to_timedelta(seconds, unit="s")})
+    expected = NaiveBayes(**PLAIN).fit(frame, y)
+    found = NaiveBayes(**PLAIN).fit(con.sql("FROM t"), "y")
+    counted = candide.fit_sql(NaiveBayes(**PLAIN), con, "FROM t", label="y")
+    for model in (found, counted):
+        assert model.schema_["kind"].tolist()[0] == "number"
+        np.testing.assert_allclose(model.predict_proba(frame), expected.predict_proba(frame), rtol=0, atol=1e-12)
+    X = con.sql("SELECT wait FROM t")
+    np.testing.assert_array_equal(expected.predict_proba(X), expected.predict_proba(frame))
+    rows = con.sql(found.to_sql("duckdb", "t", keep=["wait"])).to_df()
+    np.testing.assert_allclose(rows["p(c0)"], found.predict_proba(rows[["wait"]])[:, 0], rtol=0, atol=1e-12)
+
+
+def test_intervals_that_are_null_or_contain_months() -> None:
+    con = duckdb.connect()
+    some = con.sql("SELECT CASE WHEN i <> 1 THEN i * INTERVAL '1 day' END AS wait FROM range(4) s(i)").to_arrow_table()
+    table = read_table(some.slice(1))
+    np.testing.assert_array_equal(table.columns[0].values, [np.nan, 172_800.0, 259_200.0])
+    with pytest.raises(InputError, match="'wait' contains an interval of 2 months at row 1; .* convert the column"):
+        read_table(con.sql("SELECT i * INTERVAL '2 months' AS wait FROM range(3) s(i)").to_arrow_table())

@@ -296,7 +296,8 @@ def _neutral_cell(cell: Any) -> Any:
         return datetime(1970, 1, 1, tzinfo=cell.tzinfo)
     if isinstance(cell, date):
         return date(1970, 1, 1)
-    return timedelta() if isinstance(cell, timedelta) else time() if isinstance(cell, time) else None
+    is_duration = isinstance(cell, timedelta) or type(cell).__name__ == "MonthDayNano"
+    return timedelta() if is_duration else time() if isinstance(cell, time) else None
 
 
 def to_cell_type(example: Any, number: Any) -> Any:

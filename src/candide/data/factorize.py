@@ -191,6 +191,8 @@ def series_cells(series: Any) -> Array | Factorized:
         return _series_numbers(series, nw.Float32 if dtype == nw.Boolean else nw.Float64)
     if dtype == nw.Datetime and dtype.time_zone is not None:
         series = _zoned(series, dtype).dt.replace_time_zone(None)  # local time
+    if str(getattr(series.to_native(), "type", "")) == "month_day_nano_interval":
+        return _intervals(series.to_native(), name)
     if dtype.is_temporal() or dtype == nw.Unknown:
         return array_cells(series_array(series), name)
     declared = dtype == nw.Categorical or dtype == nw.Enum
@@ -201,6 +203,23 @@ def series_cells(series: Any) -> Array | Factorized:
     if series.implementation.is_polars() and (declared or dtype == nw.String):
         return _polars_labels(series if declared else series.cast(nw.Categorical), declared)
     return array_cells(series_array(series), name)
+
+
+def _intervals(native: Any, name: Any) -> Array:
+    """Return intervals of Arrow, which DuckDB's INTERVAL becomes, as durations; a day has 24 hours."""
+    cells = native.combine_chunks()
+    fields = np.dtype([("months", "i4"), ("days", "i4"), ("nanoseconds", "i8")])
+    found = np.frombuffer(cells.buffers()[1] or b"", fields)[cells.offset : cells.offset + len(cells)]
+    known = np.asarray(cells.is_valid())
+    odd = known & (found["months"] != 0)
+    if odd.any():
+        row = int(odd.argmax())
+        raise InputError(
+            f"column {name!r} contains an interval of {found['months'][row]} months at row {row}; expected intervals of "
+            "days and times, because months differ in length; convert the column to days or seconds in the query"
+        )
+    microseconds = found["days"] * np.int64(86_400_000_000) + found["nanoseconds"] // 1000
+    return np.where(known, microseconds.astype("timedelta64[us]"), np.timedelta64("NaT", "us"))
 
 
 def _zoned(series: Any, dtype: Any) -> Any:
