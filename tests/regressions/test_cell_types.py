@@ -56,7 +56,7 @@ def test_blank_strings_do_not_hide_a_column_of_texts(blank: str) -> None:
     assert _kind(names)[0] == "category"
 
 
-_WAITS = "SELECT i % 7 * INTERVAL '90 minutes' + i % 2 * INTERVAL '3 days' AS wait, 'c' || i % 2 AS y FROM range(60) s(i)"
+_WAITS = "SELECT i % 7 * INTERVAL '90 min' + i % 2 * INTERVAL '3 days' AS wait, 'c' || i % 2 AS y FROM range(60) s(i)"
 
 
 def test_intervals_of_duckdb_are_durations() -> None:
@@ -82,5 +82,5 @@ def test_intervals_that_are_null_or_contain_months() -> None:
     some = con.sql("SELECT CASE WHEN i <> 1 THEN i * INTERVAL '1 day' END AS wait FROM range(4) s(i)").to_arrow_table()
     table = read_table(some.slice(1))
     np.testing.assert_array_equal(table.columns[0].values, [np.nan, 172_800.0, 259_200.0])
-    with pytest.raises(InputError, match="'wait' contains an interval of 2 months at row 1; .* convert the column"):
+    with pytest.raises(InputError, match=r"'wait' contains an interval of 2 months at row 1; .* convert the column"):
         read_table(con.sql("SELECT i * INTERVAL '2 months' AS wait FROM range(3) s(i)").to_arrow_table())

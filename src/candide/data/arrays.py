@@ -96,6 +96,13 @@ def as_series(values: Any) -> Any | None:
     return nw.from_native(values, series_only=True) if nw.dependencies.is_into_series(values) else None
 
 
+def time_zone_of(series: Any) -> Any:
+    """Return the time zone of a series of dates, as its library has it; None if it has none."""
+    # narwhals does not know all zones of pandas.
+    dtype = getattr(series.to_native(), "dtype", None)
+    return getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None) or getattr(series.dtype, "time_zone", None)
+
+
 def is_in_memory(X: Any) -> bool:
     """Return whether ``X`` is a data frame or a series in memory."""
     import narwhals.stable.v2 as nw

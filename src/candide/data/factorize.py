@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
-from .arrays import describe_text_cells, is_missing, overflow_error, series_array
+from .arrays import describe_text_cells, is_missing, overflow_error, series_array, time_zone_of
 from .columns import Column
 from .index import EXACT, sort_labels
 
@@ -175,8 +175,11 @@ def _describe_stray_texts(found: Factorized, name: Any, rows: Array) -> str:
     return describe_text_cells(name, len(rows), found.labels[found.codes[rows[0]]], int(rows[0]))
 
 
-def series_cells(series: Any) -> Array | Factorized:
-    """Return numbers, dates and durations of a series as arrays, everything else factorized."""
+def series_cells(series: Any, zone: tzinfo | None = None) -> Array | Factorized:
+    """Return numbers, dates and durations of a series as arrays, everything else factorized.
+
+    Dates with a time zone are read in local time: of ``zone``, or of their own zone.
+    """
     import narwhals.stable.v2 as nw
 
     if series.dtype in (nw.Int128, nw.UInt128):
@@ -189,8 +192,8 @@ def series_cells(series: Any) -> Array | Factorized:
         )
     if dtype.is_numeric() or dtype == nw.Boolean:
         return _series_numbers(series, nw.Float32 if dtype == nw.Boolean else nw.Float64)
-    if dtype == nw.Datetime and dtype.time_zone is not None:
-        series = _zoned(series, dtype).dt.replace_time_zone(None)  # local time
+    if time_zone_of(series) is not None:
+        return _local_times(series, zone)
     if str(getattr(series.to_native(), "type", "")) == "month_day_nano_interval":
         return _intervals(series.to_native(), name)
     if dtype.is_temporal() or dtype == nw.Unknown:
@@ -205,6 +208,21 @@ def series_cells(series: Any) -> Array | Factorized:
     return array_cells(series_array(series), name)
 
 
+def _local_times(series: Any, zone: tzinfo | None) -> Array:
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        arrow = getattr(native.dtype, "pyarrow_dtype", None)
+        if arrow is not None:  # before pandas 3, the Arrow type gives UTC instead of local time
+            native = native.astype(f"datetime64[{arrow.unit}, {arrow.tz}]")
+        native = native if zone is None else native.dt.tz_convert(zone)
+        return np.asarray(native.dt.tz_localize(None).to_numpy())
+    offset = None if zone is None else zone.utcoffset(None)
+    if zone is not None:
+        series = series.dt.convert_time_zone(str(zone) if offset is None else "UTC")
+    times = series_array(series.dt.replace_time_zone(None))
+    return times + np.timedelta64(offset) if offset else times
+
+
 def _intervals(native: Any, name: Any) -> Array:
     """Return intervals of Arrow, which DuckDB's INTERVAL becomes, as durations; a day has 24 hours."""
     cells = native.combine_chunks()
@@ -215,22 +233,11 @@ def _intervals(native: Any, name: Any) -> Array:
     if odd.any():
         row = int(odd.argmax())
         raise InputError(
-            f"column {name!r} contains an interval of {found['months'][row]} months at row {row}; expected intervals of "
-            "days and times, because months differ in length; convert the column to days or seconds in the query"
+            f"column {name!r} contains an interval of {found['months'][row]} months at row {row}; expected intervals "
+            "of days and times, because months differ in length; convert the column to days or seconds in the query"
         )
     microseconds = found["days"] * np.int64(86_400_000_000) + found["nanoseconds"] // 1000
     return np.where(known, microseconds.astype("timedelta64[us]"), np.timedelta64("NaT", "us"))
-
-
-def _zoned(series: Any, dtype: Any) -> Any:
-    """Return an Arrow series in pandas as pandas' own type: before version 3, the Arrow type gives UTC instead of
-    local time."""
-    import narwhals.stable.v2 as nw
-
-    if not series.implementation.is_pandas_like() or "pyarrow" not in str(series.to_native().dtype):
-        return series
-    own = series.to_native().astype(f"datetime64[{dtype.time_unit}, {dtype.time_zone}]")
-    return nw.from_native(own, series_only=True)
 
 
 def array_cells(values: Array, name: Any) -> Array | Factorized:
