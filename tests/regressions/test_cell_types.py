@@ -11,7 +11,7 @@ import pytest
 from tiers import every, late
 
 import candide
-from candide import NaiveBayes
+from candide import GaussianNB, NaiveBayes
 from candide.data.table import read_table
 from candide.exceptions import InputError
 
@@ -54,6 +54,27 @@ def test_blank_strings_do_not_hide_a_column_of_texts(blank: str) -> None:
     # Names that repeat are categories, whatever else is blank.
     names = [blank if i % 4 == 0 else f"house of the number {i % 30}" for i in range(N)]
     assert _kind(names)[0] == "category"
+
+
+def test_a_list_of_dicts_is_a_table() -> None:
+    """One dict for each row; keys that some of them omit are missing cells."""
+    ages = [None if i % 9 == 0 else float(i % 7) for i in range(N)]
+    records = [{"age": age, "job": "cs"[i % 2]} if age is not None else {"job": "cs"[i % 2]}
+               for i, age in enumerate(ages)]  # fmt: skip
+    columns = {"job": ["cs"[i % 2] for i in range(N)], "age": ages}
+    expected, model = NaiveBayes(**PLAIN).fit(columns, Y), NaiveBayes(**PLAIN).fit(records, Y)
+    named = NaiveBayes(**PLAIN).fit([{**row, "y": int(y)} for row, y in zip(records, Y, strict=True)], "y")
+    for one in (model, named):
+        np.testing.assert_array_equal(one.predict_proba(records), expected.predict_proba(columns))
+        assert one.score(records, Y) == expected.score(columns, Y)
+    assert model.partial_fit(records, Y).class_count_.sum() == 2 * N
+    assert str(model.explain(records[:2])[0]) == str(model.explain({k: v[:2] for k, v in columns.items()})[0])
+    assert model.what_if(records[1:2])
+    assert model.evaluate(records, Y).accuracy == expected.score(columns, Y)
+    with pytest.raises(InputError, match="column 'age' is missing"):
+        model.predict([{"job": "c"}])
+    with pytest.raises(InputError, match=r"X is a list of dicts, .* pandas.DataFrame\(X\)"):
+        GaussianNB().fit([{"a": 1.0}, {"a": 2.0}], [0, 1])
 
 
 _WAITS = "SELECT i % 7 * INTERVAL '90 min' + i % 2 * INTERVAL '3 days' AS wait, 'c' || i % 2 AS y FROM range(60) s(i)"

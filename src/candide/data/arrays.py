@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -190,6 +191,10 @@ def as_2d_array(X: Any) -> Array:
     """Return ``X`` as a two-dimensional array of any data type."""
     if X is None or isinstance(X, (str, bytes)):
         raise InputError(f"Expected 2D array, got {X!r} instead; pass a table of numbers, rows × columns")
+    if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
+        raise InputError(
+            "X is a list of dicts, one for each row; expected a table; pass a dict of columns, or pandas.DataFrame(X)"
+        )
     values = as_array(X, "X")
     if values.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is of type {values.dtype}; pass real numbers")

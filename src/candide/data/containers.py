@@ -23,6 +23,18 @@ class Imputation(NamedTuple):
     values: Array
 
 
+def records_to_columns(X: Any) -> Any:
+    """Return a list of dicts, one for each row, as columns, with None where a dict omits one; others unchanged.
+
+    >>> records_to_columns([{"age": 31, "job": "cook"}, {"age": 58}])
+    {'age': [31, 58], 'job': ['cook', None]}
+    """
+    if not isinstance(X, (list, tuple)) or not X or not all(isinstance(row, Mapping) for row in X):
+        return X
+    names = dict.fromkeys(name for row in X for name in row)
+    return {name: [row.get(name) for row in X] for name in names}
+
+
 def column_names(X: Any) -> tuple[Any, ...] | None:
     """Return the names of the columns; None if they have none."""
     if is_sparse(X):  # first, because some sparse matrices are dicts
