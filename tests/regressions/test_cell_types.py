@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -11,9 +14,10 @@ import pytest
 from tiers import every, late
 
 import candide
-from candide import GaussianNB, NaiveBayes
+from candide import CategoricalNB, GaussianNB, NaiveBayes
+from candide.data.conversion import to_text
 from candide.data.table import read_table
-from candide.exceptions import InputError
+from candide.exceptions import InputError, ModelFileError
 
 duckdb = late("duckdb")
 
@@ -105,3 +109,54 @@ def test_intervals_that_are_null_or_contain_months() -> None:
     np.testing.assert_array_equal(table.columns[0].values, [np.nan, 172_800.0, 259_200.0])
     with pytest.raises(InputError, match=r"'wait' contains an interval of 2 months at row 1; .* convert the column"):
         read_table(con.sql("SELECT i * INTERVAL '2 months' AS wait FROM range(3) s(i)").to_arrow_table())
+
+
+@every(
+    "column",
+    [
+        [UUID(int=i % 3) for i in range(N)],
+        pd.Series([UUID(int=i % 3) for i in range(N)]),
+        pd.cut(NUMBERS, 3),
+        pd.Series(pd.cut(NUMBERS, 3)).astype(pd.IntervalDtype()),
+        pd.period_range("2024-01", periods=3, freq="M").repeat(20),
+        pd.Categorical(pd.to_datetime(["2024-02-29", "2024-03-01"] * 30, utc=True)),
+    ],
+)
+def test_models_of_objects_can_be_saved(column: Any) -> None:
+    """Categories that model files cannot hold are kept as strings."""
+    X = {"c": column, "x": NUMBERS}
+    model = NaiveBayes(**PLAIN).fit(X, Y)
+    loaded = candide.from_json(model.to_json())
+    as_text = {"c": [to_text(cell) or str(cell) for cell in pd.Series(column)], "x": NUMBERS}
+    if hasattr(column, "categories") and hasattr(column.categories, "tz"):
+        as_text["c"] = [text.partition("+")[0] for text in as_text["c"]]
+    for one in (model, loaded):
+        np.testing.assert_array_equal(one.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_array_equal(one.predict_proba(as_text), model.predict_proba(X))
+    assert model.partial_fit(X, Y).class_count_.sum() == 2 * N
+
+
+@every(
+    "y",
+    [
+        pd.Series(pd.to_datetime(["2024-02-29", "2024-03-01"] * 30, utc=True)).dt.tz_convert("America/New_York"),
+        [Decimal(i % 2) for i in range(N)],
+    ],
+)
+def test_labels_of_timestamps_and_decimals_can_be_saved(y: Any) -> None:
+    model = GaussianNB().fit(NUMBERS[:, None], y)
+    loaded = candide.from_json(model.to_json())
+    assert model.evaluate(NUMBERS[:, None], y).accuracy == loaded.evaluate(NUMBERS[:, None], y).accuracy > 0
+    assert (loaded.classes_ == model.classes_).all()
+    assert set(model.predict(NUMBERS[:, None]).tolist()) <= set(y)
+
+
+def test_what_cannot_be_saved_is_named(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": [UUID(int=i % 3) for i in range(N)], "x": NUMBERS})
+    advice = r"model files support .*; convert the values to strings, for example with .astype\(str\), and fit again"
+    with pytest.raises(ModelFileError, match=rf"the categories of column 'id' contain UUID\(.* {advice}"):
+        CategoricalNB().fit(frame[["id"]], Y).save(tmp_path / "m.candide")
+    with pytest.raises(ModelFileError, match=rf"the labels contain UUID\(.* {advice}"):
+        GaussianNB().fit(frame[["x"]], frame["id"]).to_json()
+    with pytest.raises(ModelFileError, match=rf"the column names contain UUID\(.* {advice}"):
+        NaiveBayes(**PLAIN).fit({UUID(int=1): NUMBERS, "x": NUMBERS}, Y).to_json()

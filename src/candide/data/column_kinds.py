@@ -23,7 +23,7 @@ from .column_types import (
 )
 from .columns import Column, Kind
 from .dates import date_categories, date_parts, durations_to_seconds
-from .factorize import Factorized, category_column, parse_numbers, reject_stray_texts, unbox_cells
+from .factorize import Factorized, category_column, parse_numbers, plain_labels, reject_stray_texts, unbox_cells
 from .index import is_exact
 from .texts import read_texts
 
@@ -31,6 +31,8 @@ from .texts import read_texts
 def build_columns(name: Any, cells: Cells, kinds: Mapping[Any, Kind], types: Mapping[Any, ColumnType]) -> list[Column]:
     """Return the columns made from one input column: several for a date."""
     kind = kinds.get(name)
+    if isinstance(cells, Factorized):
+        cells = plain_labels(cells)
     if name in types:
         cells = convert_cells(name, cells, types[name])
         if kind in (None, "missing") and not is_empty(cells):

@@ -15,6 +15,7 @@ from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
 from .arrays import describe_text_cells, is_missing, overflow_error, series_array, time_zone_of
 from .columns import Column
+from .conversion import to_text
 from .index import EXACT, sort_labels
 
 NUMBERS = (int, float, np.number, np.bool_, Decimal, Fraction)
@@ -102,6 +103,21 @@ def python_label(label: Any) -> Any:
     if isinstance(label, float):
         return int(label) if label.is_integer() and abs(label) < 1 << 63 else label
     return int(label) if isinstance(label, bool) else label
+
+
+# Types of which models keep the strings, by module and name, because model files cannot hold the values.
+_KEPT_AS_TEXT = {("uuid", "UUID"), ("pandas", "Period"), ("pandas", "Interval")}
+
+
+def plain_labels(found: Factorized) -> Factorized:
+    """Return cells with UUIDs, periods and intervals, and dates that are declared as categories, as strings."""
+    kinds = {kind for kind in set(map(type, found.labels)) if kind is not str}
+    odd = {kind for kind in kinds if (kind.__module__.partition(".")[0], kind.__name__) in _KEPT_AS_TEXT}
+    odd |= {kind for kind in kinds if found.declared and hasattr(kind, "to_pydatetime")}
+    if not odd:
+        return found
+    labels = [to_text(label) or str(label) if type(label) in odd else label for label in found.labels]
+    return found._replace(labels=labels)
 
 
 def unbox_cells(found: Factorized, name: Any, *, numbers: bool = True) -> Array | Factorized:
