@@ -50,7 +50,8 @@ def _by_duckdb(query: str, rows: pd.DataFrame) -> pd.DataFrame:
     with _duckdb().cursor() as connection:  # a temporary table is that of one connection
         connection.register("given", rows)
         connection.execute('CREATE TEMP TABLE "rows" AS SELECT * FROM given')
-        return connection.execute(query).df()
+        # DuckDB's own conversion of times with a zone to pandas gives a warning.
+        return connection.sql(query).to_arrow_table().to_pandas()
 
 
 def _by_sqlite(query: str, rows: pd.DataFrame) -> pd.DataFrame:
@@ -64,7 +65,8 @@ def _by_sqlite(query: str, rows: pd.DataFrame) -> pd.DataFrame:
 def _by_postgres(query: str, rows: pd.DataFrame, address: str) -> pd.DataFrame:
     types = {"f": "FLOAT8", "i": "BIGINT", "b": "BOOL", "M": "TIMESTAMP", "m": "INTERVAL"}
     columns = ", ".join(
-        f"{identifier(str(name))} {types.get(column.dtype.kind, 'TEXT')}" for name, column in rows.items()
+        f"{identifier(str(name))} {types.get(column.dtype.kind, 'TEXT')}{'TZ' * hasattr(column.dtype, 'tz')}"
+        for name, column in rows.items()
     )
     with psycopg.connect(address) as connection:
         connection.execute('DROP TABLE IF EXISTS "rows"')

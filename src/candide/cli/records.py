@@ -165,7 +165,7 @@ def _as_learned(model: Model, name: str, cells: list[Any]) -> Any:
     import numpy as np
 
     example = getattr(model.schema, "examples", {}).get(name)
-    if isinstance(example, np.datetime64 | date):
+    if isinstance(example, np.datetime64 | date) and getattr(example, "tzinfo", None) is None:
         try:
             return np.array([None if cell is None else np.datetime64(cell) for cell in cells], dtype="datetime64[us]")
         except ValueError as error:

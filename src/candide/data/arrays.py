@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -79,6 +80,28 @@ def as_frame(X: Any) -> Any | None:
             raise InputError(f"two columns of X have the same name ({error}); give each a unique name") from None
     reject_lazy_table(X)
     return None
+
+
+def as_series(values: Any) -> Any | None:
+    """Return a narwhals series over a column of pandas, polars, pyarrow and others; None if it is not one.
+
+    So are an index and an array of pandas, and an array of pyarrow: as NumPy arrays, they lose their types.
+    """
+    import narwhals.stable.v2 as nw
+
+    pandas, arrow = sys.modules.get("pandas"), sys.modules.get("pyarrow")
+    if pandas is not None and isinstance(values, (pandas.Index, pandas.api.extensions.ExtensionArray)):
+        values = pandas.Series(values)
+    elif arrow is not None and isinstance(values, arrow.Array):
+        values = arrow.chunked_array([values])
+    return nw.from_native(values, series_only=True) if nw.dependencies.is_into_series(values) else None
+
+
+def time_zone_of(series: Any) -> Any:
+    """Return the time zone of a series of dates, as its library has it; None if it has none."""
+    # narwhals does not know all zones of pandas.
+    dtype = getattr(series.to_native(), "dtype", None)
+    return getattr(getattr(dtype, "pyarrow_dtype", dtype), "tz", None) or getattr(series.dtype, "time_zone", None)
 
 
 def is_in_memory(X: Any) -> bool:
@@ -168,6 +191,10 @@ def as_2d_array(X: Any) -> Array:
     """Return ``X`` as a two-dimensional array of any data type."""
     if X is None or isinstance(X, (str, bytes)):
         raise InputError(f"Expected 2D array, got {X!r} instead; pass a table of numbers, rows × columns")
+    if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
+        raise InputError(
+            "X is a list of dicts, one for each row; expected a table; pass a dict of columns, or pandas.DataFrame(X)"
+        )
     values = as_array(X, "X")
     if values.dtype.kind == "c":
         raise InputError(f"Complex data not supported: X is of type {values.dtype}; pass real numbers")

@@ -23,7 +23,7 @@ from .column_types import (
 )
 from .columns import Column, Kind
 from .dates import date_categories, date_parts, durations_to_seconds
-from .factorize import Factorized, category_column, parse_numbers, reject_stray_texts, unbox_cells
+from .factorize import Factorized, category_column, parse_numbers, plain_labels, reject_stray_texts, unbox_cells
 from .index import is_exact
 from .texts import read_texts
 
@@ -31,6 +31,8 @@ from .texts import read_texts
 def build_columns(name: Any, cells: Cells, kinds: Mapping[Any, Kind], types: Mapping[Any, ColumnType]) -> list[Column]:
     """Return the columns made from one input column: several for a date."""
     kind = kinds.get(name)
+    if isinstance(cells, Factorized):
+        cells = plain_labels(cells)
     if name in types:
         cells = convert_cells(name, cells, types[name])
         if kind in (None, "missing") and not is_empty(cells):
@@ -97,18 +99,22 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _MAX_INSPECTED = 1_000
 
 
-def is_free_text(cells: Factorized) -> bool:
-    """Return whether cells are free text, not categories: many, nearly all distinct, of several words.
+def is_free_text(cells: Factorized, least: int = _MIN_TEXTS) -> bool:
+    """Return whether cells are free text, not categories: more than ``least``, nearly all distinct, of several words.
+
+    Blank strings count as little as missing cells.
 
     >>> is_free_text(Factorized(np.arange(30), [f"the room was clean, number {i}" for i in range(30)]))
     True
     >>> is_free_text(Factorized(np.arange(30), [f"room {i}" for i in range(30)]))
     False
     """
-    n_texts = len(cells.labels)
-    if n_texts <= _MIN_TEXTS or n_texts <= _MIN_DISTINCT_SHARE * np.count_nonzero(cells.codes >= 0):
+    if len(cells.labels) <= least:
         return False
-    return has_several_words(cells.labels)
+    is_blank = [isinstance(label, str) and (not label or label.isspace()) for label in cells.labels]
+    n_rows = np.count_nonzero(cells.codes >= 0) - (len(cells.rows_where(is_blank)) if any(is_blank) else 0)
+    texts = [label for label, blank in zip(cells.labels, is_blank, strict=True) if not blank]
+    return len(texts) > max(least, _MIN_DISTINCT_SHARE * n_rows) and has_several_words(texts)
 
 
 def has_several_words(labels: list[Any]) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InputError
 from ..kernels.layouts import Array
-from .arrays import as_2d_array, as_array, as_frame, is_missing, is_sparse
+from .arrays import as_2d_array, as_array, as_frame, as_series, is_missing, is_sparse, time_zone_of
+from .conversion import in_zone, time_zone
 from .index import is_whole
 from .sparse import checked_rows
 
@@ -20,6 +21,18 @@ class Imputation(NamedTuple):
 
     missing: Array
     values: Array
+
+
+def records_to_columns(X: Any) -> Any:
+    """Return a list of dicts, one for each row, as columns, with None where a dict omits one; others unchanged.
+
+    >>> records_to_columns([{"age": 31, "job": "cook"}, {"age": 58}])
+    {'age': [31, 58], 'job': ['cook', None]}
+    """
+    if not isinstance(X, (list, tuple)) or not X or not all(isinstance(row, Mapping) for row in X):
+        return X
+    names = dict.fromkeys(name for row in X for name in row)
+    return {name: [row.get(name) for row in X] for name in names}
 
 
 def column_names(X: Any) -> tuple[Any, ...] | None:
@@ -243,6 +256,12 @@ def _dtype(values: Any) -> Any:
 _FIRST_ROWS = 64
 
 
+def time_zones(examples: Mapping[Any, Any]) -> dict[Any, tzinfo]:
+    """Return the time zones of those columns whose neutral cell has one."""
+    found = {name: cell.tzinfo for name, cell in examples.items() if isinstance(cell, datetime)}
+    return {name: zone for name, zone in found.items() if zone is not None}
+
+
 def neutral_cells(X: Any) -> dict[Any, Any]:
     """Return a neutral cell (0, False, 1970-01-01) for each column of booleans, integers or times.
 
@@ -259,12 +278,22 @@ def _first_cells(X: Any) -> dict[Any, Any]:
     if is_sparse(X):
         return {}
     if isinstance(X, Mapping):
-        return {name: first_valid(as_array(values, f"column {name!r}")) for name, values in X.items()}
+        return {name: _first_cell(values, name) for name, values in X.items()}
     frame = as_frame(X)
     if frame is None:
         values = as_2d_array(X)
         return {} if values.dtype.kind in "biuf" else {j: first_valid(values[:, j]) for j in range(values.shape[1])}
-    return {name: first_valid(frame.get_column(name)) for name, dtype in frame.schema.items() if not dtype.is_float()}
+    return {name: _first(frame.get_column(name)) for name, dtype in frame.schema.items() if not dtype.is_float()}
+
+
+def _first_cell(values: Any, name: Any) -> Any:
+    series = as_series(values)
+    return first_valid(as_array(values, f"column {name!r}")) if series is None else _first(series)
+
+
+def _first(series: Any) -> Any:
+    cell, zone = first_valid(series), time_zone_of(series)
+    return datetime(1970, 1, 1, tzinfo=time_zone(zone)) if cell is None and zone is not None else cell
 
 
 def first_valid(cells: Any) -> Any:
@@ -288,14 +317,17 @@ def _neutral_cell(cell: Any) -> Any:
     if isinstance(cell, (int, np.integer)):
         return 0
     if isinstance(cell, datetime):
-        return datetime(1970, 1, 1, tzinfo=cell.tzinfo)
+        return datetime(1970, 1, 1, tzinfo=time_zone(cell.tzinfo))
     if isinstance(cell, date):
         return date(1970, 1, 1)
-    return timedelta() if isinstance(cell, timedelta) else time() if isinstance(cell, time) else None
+    is_duration = isinstance(cell, timedelta) or type(cell).__name__ == "MonthDayNano"
+    return timedelta() if is_duration else time() if isinstance(cell, time) else None
 
 
 def to_cell_type(example: Any, number: Any) -> Any:
     """Return a number converted to the type of ``example``."""
+    if isinstance(number, datetime) and number.tzinfo is not None and isinstance(example, datetime):
+        return in_zone(number, number.tzinfo) if example.tzinfo is None else number.astimezone(example.tzinfo)
     if not isinstance(number, (int, float)):
         return number
     if isinstance(example, (bool, np.bool_)):

@@ -6,19 +6,23 @@ A value that cannot be converted without a change of its meaning gives None.
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from contextlib import suppress
+from datetime import UTC, date, datetime, timezone, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from ..exceptions import InputError
+
 # Digits with leading zeros are an identifier, not a number.
 _NUMBER = re.compile(
     r"[ \t]*[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+|inf|infinity|nan)(?:e[+-]?[0-9]+)?[ \t]*", re.IGNORECASE
 )
 _DIGITS = re.compile(r"[ \t]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?[ \t]*", re.IGNORECASE)
-_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)(?:Z|[+-]\d\d:?\d\d)?)?")
+_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)(Z|[+-]\d\d:?\d\d)?)?")
+_OFFSET = re.compile(r"(?:UTC)?([+-]\d\d:?\d\d)")
 _BOOLEANS = {"true": True, "false": False}
 _NUMBERS = (int, float, np.number, Decimal, Fraction)
 
@@ -99,9 +103,51 @@ def to_datetime(value: Any) -> datetime | None:
         return datetime(value.year, value.month, value.day)
     found = _DATE.fullmatch(value) if isinstance(value, str) else None
     try:
-        return None if found is None else datetime.fromisoformat("T".join(filter(None, found.groups())))
+        return None if found is None else datetime.fromisoformat("T".join(filter(None, found.groups()[:2])))
     except ValueError:
         return None
+
+
+def time_zone(zone: Any) -> tzinfo | None:
+    """Return a time zone of any package, or its name, as one of the standard library.
+
+    >>> time_zone("UTC"), time_zone("UTC+05:30"), time_zone(datetime.fromisoformat("2024-02-29T18:00-05:00").tzinfo)
+    (datetime.timezone.utc, datetime.timezone(datetime.timedelta(seconds=19800)), \
+datetime.timezone(datetime.timedelta(days=-1, seconds=68400)))
+    """
+    name = zone if isinstance(zone, str) else getattr(zone, "key", None) or getattr(zone, "zone", None)
+    if name is None:
+        offset = None if zone is None else zone.utcoffset(None)
+        if zone is None or offset is not None:
+            return None if offset is None else timezone(offset)
+        name = str(zone).rpartition("zoneinfo/")[2].rstrip("')")  # dateutil names the file
+    offset = _OFFSET.fullmatch(name)
+    if offset or name == "UTC":
+        return datetime.strptime(offset[1], "%z").tzinfo if offset else UTC
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError):
+        raise InputError(
+            f"the time zone {name!r} is not known on this computer; expected a name such as 'Europe/Paris'; convert "
+            "the column to such a zone, or install the package tzdata"
+        ) from None
+
+
+def in_zone(value: Any, zone: tzinfo) -> Any:
+    """Return a date with a zone, or the text of one, as local time of another zone, without a zone; others unchanged.
+
+    >>> in_zone("2024-02-29T18:00:00+01:00", timezone.utc), in_zone("2024-02-29 18:00", timezone.utc)
+    (datetime.datetime(2024, 2, 29, 17, 0), '2024-02-29 18:00')
+    """
+    found = _DATE.fullmatch(value) if isinstance(value, str) else None
+    moment = datetime.fromisoformat(value) if found and found[3] and is_date_text(value) else value
+    if not isinstance(moment, datetime) or moment.tzinfo is None:
+        return value
+    with suppress(OverflowError):  # dates at the end of the calendar, which stand for none
+        moment = moment.astimezone(zone)
+    return moment.replace(tzinfo=None)
 
 
 def to_text(value: Any) -> str | None:

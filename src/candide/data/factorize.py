@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -13,8 +13,9 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..kernels.layouts import Array, Floats
-from .arrays import describe_text_cells, is_missing, overflow_error, series_array
+from .arrays import describe_text_cells, is_missing, overflow_error, series_array, time_zone_of
 from .columns import Column
+from .conversion import to_text
 from .index import EXACT, sort_labels
 
 NUMBERS = (int, float, np.number, np.bool_, Decimal, Fraction)
@@ -104,6 +105,21 @@ def python_label(label: Any) -> Any:
     return int(label) if isinstance(label, bool) else label
 
 
+# Types of which models keep the strings, by module and name, because model files cannot hold the values.
+_KEPT_AS_TEXT = {("uuid", "UUID"), ("pandas", "Period"), ("pandas", "Interval")}
+
+
+def plain_labels(found: Factorized) -> Factorized:
+    """Return cells with UUIDs, periods and intervals, and dates that are declared as categories, as strings."""
+    kinds = {kind for kind in set(map(type, found.labels)) if kind is not str}
+    odd = {kind for kind in kinds if (kind.__module__.partition(".")[0], kind.__name__) in _KEPT_AS_TEXT}
+    odd |= {kind for kind in kinds if found.declared and hasattr(kind, "to_pydatetime")}
+    if not odd:
+        return found
+    labels = [to_text(label) or str(label) if type(label) in odd else label for label in found.labels]
+    return found._replace(labels=labels)
+
+
 def unbox_cells(found: Factorized, name: Any, *, numbers: bool = True) -> Array | Factorized:
     """Return dates, times, durations and, if requested, numbers that are objects as an array; others unchanged."""
     kinds = set(map(type, found.labels))
@@ -175,8 +191,11 @@ def _describe_stray_texts(found: Factorized, name: Any, rows: Array) -> str:
     return describe_text_cells(name, len(rows), found.labels[found.codes[rows[0]]], int(rows[0]))
 
 
-def series_cells(series: Any) -> Array | Factorized:
-    """Return numbers, dates and durations of a series as arrays, everything else factorized."""
+def series_cells(series: Any, zone: tzinfo | None = None) -> Array | Factorized:
+    """Return numbers, dates and durations of a series as arrays, everything else factorized.
+
+    Dates with a time zone are read in local time: of ``zone``, or of their own zone.
+    """
     import narwhals.stable.v2 as nw
 
     if series.dtype in (nw.Int128, nw.UInt128):
@@ -189,8 +208,10 @@ def series_cells(series: Any) -> Array | Factorized:
         )
     if dtype.is_numeric() or dtype == nw.Boolean:
         return _series_numbers(series, nw.Float32 if dtype == nw.Boolean else nw.Float64)
-    if dtype == nw.Datetime and dtype.time_zone is not None:
-        series = _zoned(series, dtype).dt.replace_time_zone(None)  # local time
+    if time_zone_of(series) is not None:
+        return _local_times(series, zone)
+    if str(getattr(series.to_native(), "type", "")) == "month_day_nano_interval":
+        return _intervals(series.to_native(), name)
     if dtype.is_temporal() or dtype == nw.Unknown:
         return array_cells(series_array(series), name)
     declared = dtype == nw.Categorical or dtype == nw.Enum
@@ -203,15 +224,36 @@ def series_cells(series: Any) -> Array | Factorized:
     return array_cells(series_array(series), name)
 
 
-def _zoned(series: Any, dtype: Any) -> Any:
-    """Return an Arrow series in pandas as pandas' own type: before version 3, the Arrow type gives UTC instead of
-    local time."""
-    import narwhals.stable.v2 as nw
+def _local_times(series: Any, zone: tzinfo | None) -> Array:
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        arrow = getattr(native.dtype, "pyarrow_dtype", None)
+        if arrow is not None:  # before pandas 3, the Arrow type gives UTC instead of local time
+            native = native.astype(f"datetime64[{arrow.unit}, {arrow.tz}]")
+        native = native if zone is None else native.dt.tz_convert(zone)
+        return np.asarray(native.dt.tz_localize(None).to_numpy())
+    offset = None if zone is None else zone.utcoffset(None)
+    if zone is not None:
+        series = series.dt.convert_time_zone(str(zone) if offset is None else "UTC")
+    times = series_array(series.dt.replace_time_zone(None))
+    return times + np.timedelta64(offset) if offset else times
 
-    if not series.implementation.is_pandas_like() or "pyarrow" not in str(series.to_native().dtype):
-        return series
-    own = series.to_native().astype(f"datetime64[{dtype.time_unit}, {dtype.time_zone}]")
-    return nw.from_native(own, series_only=True)
+
+def _intervals(native: Any, name: Any) -> Array:
+    """Return intervals of Arrow, which DuckDB's INTERVAL becomes, as durations; a day has 24 hours."""
+    cells = native.combine_chunks()
+    fields = np.dtype([("months", "i4"), ("days", "i4"), ("nanoseconds", "i8")])
+    found = np.frombuffer(cells.buffers()[1] or b"", fields)[cells.offset : cells.offset + len(cells)]
+    known = np.asarray(cells.is_valid())
+    odd = known & (found["months"] != 0)
+    if odd.any():
+        row = int(odd.argmax())
+        raise InputError(
+            f"column {name!r} contains an interval of {found['months'][row]} months at row {row}; expected intervals "
+            "of days and times, because months differ in length; convert the column to days or seconds in the query"
+        )
+    microseconds = found["days"] * np.int64(86_400_000_000) + found["nanoseconds"] // 1000
+    return np.where(known, microseconds.astype("timedelta64[us]"), np.timedelta64("NaT", "us"))
 
 
 def array_cells(values: Array, name: Any) -> Array | Factorized:

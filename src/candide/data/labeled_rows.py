@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,9 +54,19 @@ def label_array(y: Any) -> Array:
         if np.isnat(values).any():
             raise InputError("Input y contains NaT: some rows have no label; drop the rows without a label")
         return values
-    if kind not in "US":
-        values = values.astype(object)
-        _check_objects(values.tolist())
+    return values if kind in "US" else _object_labels(values.astype(object))
+
+
+def _object_labels(values: Array) -> Array:
+    """Return labels of Python types that model files can hold, where there are such."""
+    items = values.tolist()
+    kinds = set(map(type, items))
+    if kinds == {Decimal} and all(label.is_finite() and float(label) == label == int(label) for label in set(items)):
+        return values.astype(np.float64)
+    if any(hasattr(kind, "to_pydatetime") for kind in kinds):  # of pandas
+        items = [item.to_pydatetime() if getattr(item, "nanosecond", None) == 0 else item for item in items]
+        values = np.fromiter(items, dtype=object, count=len(items))
+    _check_objects(items)
     return values
 
 

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import tzinfo
 from typing import Any
 
 import numpy as np
 
-from ..exceptions import InputError
+from ..exceptions import InputError, warn
 from ..kernels.layouts import Array, Dense, TextRows
 from ..kernels.tables import infinite_cell
-from .arrays import MANY_COLUMNS, as_2d_array, as_array, as_frame, as_single_array, check_not_empty, is_sparse
+from .arrays import (
+    MANY_COLUMNS,
+    as_2d_array,
+    as_array,
+    as_frame,
+    as_series,
+    as_single_array,
+    check_not_empty,
+    is_sparse,
+    time_zone_of,
+)
 from .column_kinds import build_column, build_columns
 from .column_types import Cells, ColumnType
 from .columns import Column, Columns, Kind
-from .factorize import array_cells, series_cells
+from .conversion import in_zone
+from .factorize import Factorized, array_cells, series_cells
 from .sparse import checked_rows
 
 # A sparse matrix with more columns holds words or the like, too many for a model per column.
@@ -24,8 +36,9 @@ _BLOCK_ROWS = 1 << 13
 
 
 def read_table(
-    X: Any, kinds: Mapping[Any, Kind] | None = None, types: Mapping[Any, ColumnType] | None = None
-) -> Columns:
+    X: Any, kinds: Mapping[Any, Kind] | None = None, types: Mapping[Any, ColumnType] | None = None,
+    zones: Mapping[Any, tzinfo] | None = None,
+) -> Columns:  # fmt: skip
     """Return the typed columns of a data frame, a dict of columns, a 2-D array, lists of rows, or a sparse matrix.
 
     Numbers and booleans (0 and 1) become number columns. Strings, categoricals and mixed objects become categories;
@@ -36,6 +49,7 @@ def read_table(
     ``kinds`` sets the kinds of columns by name: a number column may be read as categories, strings as numbers or
     texts. The kind "missing" sets nothing. For a date in ``kinds``, only the parts in ``kinds`` are made. ``types`` are
     the types of columns of ``X`` by name; their cells are converted, or refused if a value would change its meaning.
+    ``zones`` are the time zones in which dates are read, by name; in other columns, those of the dates themselves.
 
     >>> table = read_table({"age": [31, None, 58], "job": ["cook", "smith", None]})
     >>> [(column.name, column.kind, column.values.tolist()) for column in table.columns]
@@ -44,7 +58,9 @@ def read_table(
     ['cook', 'smith']
     """
     made = [
-        column for name, cells in _table_cells(X) for column in build_columns(name, cells, kinds or {}, types or {})
+        column
+        for name, cells in _table_cells(X, zones)
+        for column in build_columns(name, _in_zone(cells, zones, name), kinds or {}, types or {})
     ]
     n_rows = len(made[0].values) if made else _n_rows(X)
     return _check_finite(_check_names(_check_lengths(check_not_empty(Columns(tuple(made), n_rows)))))
@@ -70,11 +86,11 @@ def table_of(
     return Columns(tuple(columns), data.n_rows, data.first_row)
 
 
-def _table_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
+def _table_cells(X: Any, zones: Mapping[Any, tzinfo] | None) -> Iterator[tuple[Any, Cells]]:
     if is_sparse(X):
         return _sparse_cells(X)
     if isinstance(X, Mapping):
-        return _mapping_cells(X)
+        return _mapping_cells(X, zones)
     frame = as_frame(X)
     if frame is None:
         values = as_2d_array(X)
@@ -83,7 +99,24 @@ def _table_cells(X: Any) -> Iterator[tuple[Any, Cells]]:
     whole = as_single_array(frame) if len(frame.columns) > MANY_COLUMNS else None
     if whole is not None:
         return _array_cells(whole, frame.columns)
-    return ((series.name, series_cells(series)) for series in frame.iter_columns())
+    return ((series.name, _series_cells(series, zones)) for series in frame.iter_columns())
+
+
+def _series_cells(series: Any, zones: Mapping[Any, tzinfo] | None) -> Cells:
+    zone = None if zones is None else zones.get(series.name)
+    if zones is not None and zone is None and time_zone_of(series) is not None:
+        warn(
+            f"column {series.name!r} has the time zone {time_zone_of(series)}, but the model was trained on dates "
+            "without one; its local time is used; convert it to the zone of training"
+        )
+    return series_cells(series, zone)
+
+
+def _in_zone(cells: Cells, zones: Mapping[Any, tzinfo] | None, name: Any) -> Cells:
+    """Return cells of Python objects with dates in the zone of their column."""
+    if not zones or name not in zones or not isinstance(cells, Factorized):
+        return cells
+    return cells._replace(labels=[in_zone(label, zones[name]) for label in cells.labels])
 
 
 def _n_rows(X: Any) -> int:
@@ -96,12 +129,11 @@ def _array_cells(values: Array, names: Iterable[Any]) -> Iterator[tuple[Any, Cel
     return ((name, array_cells(values[:, j], name)) for j, name in enumerate(names))
 
 
-def _mapping_cells(X: Mapping[Any, Any]) -> Iterator[tuple[Any, Cells]]:
-    import narwhals.stable.v2 as nw
-
+def _mapping_cells(X: Mapping[Any, Any], zones: Mapping[Any, tzinfo] | None) -> Iterator[tuple[Any, Cells]]:
     for name, values in X.items():
-        if nw.dependencies.is_into_series(values):
-            yield name, series_cells(nw.from_native(values, series_only=True).alias(name))
+        series = as_series(values)
+        if series is not None:
+            yield name, _series_cells(series.alias(name), zones)
             continue
         array = as_array(values, f"column {name!r}")
         if array.ndim != 1:

@@ -273,9 +273,11 @@ _DECLARED_TYPES = {
 }
 
 
-def declared_field(name: str, kind: str) -> pa.Field:
-    """Return a column of a declared type."""
-    return pa.field(name, _DECLARED_TYPES[kind], metadata={DECIDED: b"declared", DECLARED: kind.encode()})
+def declared_field(field: pa.Field, kind: str) -> pa.Field:
+    """Return a column of a declared type; dates keep their time zone."""
+    zoned = kind == "date" and pa.types.is_timestamp(field.type) and field.type.tz is not None
+    dtype = field.type if zoned else _DECLARED_TYPES[kind]
+    return pa.field(field.name, dtype, metadata={DECIDED: b"declared", DECLARED: kind.encode()})
 
 
 def union_schema(parts: Sequence[Reader], declared: Mapping[str, str]) -> pa.Schema:
@@ -291,7 +293,7 @@ def union_schema(parts: Sequence[Reader], declared: Mapping[str, str]) -> pa.Sch
             if field.name not in declared:
                 fields[field.name] = _common_field(fields[field.name], field)
     found = plain_schema(pa.schema(list(fields.values())))
-    return pa.schema([declared_field(f.name, declared[f.name]) if f.name in declared else f for f in found])
+    return pa.schema([declared_field(f, declared[f.name]) if f.name in declared else f for f in found])
 
 
 def _common_field(mine: pa.Field, theirs: pa.Field) -> pa.Field:
@@ -381,6 +383,13 @@ def convert_array(column: pa.Array, kind: pa.DataType) -> pa.Array | int:
     """
     if pa.types.is_null(column.type):
         return pa.nulls(len(column), kind)
+    if pa.types.is_timestamp(kind) and kind.tz is not None and getattr(column.type, "tz", None) is None:
+        local = convert_array(column, pa.timestamp(kind.unit))
+        if isinstance(local, int):
+            return local
+        return pc.assume_timezone(local, kind.tz, ambiguous="earliest", nonexistent="earliest")
+    if pa.types.is_timestamp(kind) and kind.tz is None and getattr(column.type, "tz", None) is not None:
+        column = pc.local_timestamp(column)  # a cast would give UTC
     if _is_number(column.type) and pa.types.is_floating(kind):
         return column.cast(kind, safe=False)  # models read doubles
     convert = _converter(kind)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..data.column_kinds import has_several_words, is_free_text
+from ..data.column_kinds import is_free_text
 from ..data.column_selection import Roles, quote_names
 from ..data.factorize import Factorized
 from ..exceptions import InputError
@@ -110,9 +110,8 @@ def _is_text(rows: pa.Table, name: str) -> bool:
         return True
     encoded = column.combine_chunks().dictionary_encode()
     labels = encoded.dictionary.to_pylist()
-    if len(rows) <= _SMALL_TABLE:
-        return len(labels) > 0.8 * (len(rows) - column.null_count) > 0 and has_several_words(labels)
-    return is_free_text(Factorized(np.asarray(encoded.indices.fill_null(-1)), labels))
+    cells = Factorized(np.asarray(encoded.indices.fill_null(-1)), labels)
+    return is_free_text(cells, 0) if len(rows) <= _SMALL_TABLE else is_free_text(cells)
 
 
 def _describe_column(rows: pa.Table, name: str) -> str:

@@ -11,7 +11,7 @@ from ..data.arrays import as_2d_array
 from ..data.column_selection import did_you_mean, quote_names, similar_name, split_label
 from ..data.column_types import check_declared, check_label_type
 from ..data.columns import Columns
-from ..data.containers import column_names, declared_types
+from ..data.containers import column_names, declared_types, records_to_columns, time_zones
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Family
 from ..families.table import TableFamily
@@ -104,7 +104,7 @@ class TableSpec(Spec):
     # Reading.
 
     def split_label(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return split_label(X, y)
+        return split_label(records_to_columns(X), y)
 
     def open(self, X: Any) -> tuple[Schema, Columns]:
         self._absent()
@@ -142,14 +142,14 @@ class TableSpec(Spec):
     def read(self, X: Any, schema: Schema, previous: Previous, *, learning: bool = False) -> Columns:
         assert isinstance(schema, TableSchema)
         statistics = previous.state.statistics
-        data = schema.read(X, statistics, self._absent())
+        data = schema.read(records_to_columns(X), statistics, self._absent())
         if not learning:
             schema.warn_of_unseen_categories(data, statistics)
         return data
 
     def read_columns(self, X: Any, schema: Schema, previous: Previous) -> tuple[Columns, Family]:
         assert isinstance(schema, TableSchema)
-        data = schema.read_some(X, previous.state.statistics)
+        data = schema.read_some(records_to_columns(X), previous.state.statistics)
         family: Any = previous.bound_spec.family
         return data, family.among(data.names)
 
@@ -177,6 +177,14 @@ class TableSpec(Spec):
             listed = ", ".join(sorted(map(str, set(mine.names) ^ set(theirs.names))))
             raise MergeError(
                 f"only one of the models has the columns {listed}; pass dates with times to both models, or to neither"
+            )
+        zones = [{name: str(zone) for name, zone in time_zones(one.examples).items()} for one in (mine, theirs)]
+        odd = [name for name in zones[0].keys() | zones[1].keys() if zones[0].get(name) != zones[1].get(name)]
+        if odd:
+            found = " and ".join(one.get(odd[0], "no time zone") for one in zones)
+            raise MergeError(
+                f"the dates of column {odd[0]!r} are read in different time zones, {found}; train both models with the "
+                "same zone"
             )
         if mine.blocks != theirs.blocks:
             raise MergeError(

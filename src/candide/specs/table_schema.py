@@ -25,6 +25,7 @@ from ..data.containers import (
     rename_columns,
     select_existing,
     storage_types,
+    time_zones,
     to_cell_types,
 )
 from ..data.dates import has_date_parts
@@ -75,7 +76,7 @@ class TableSchema(Schema):
     backend : narwhals implementation, optional
         The data frame library of the input, in which tables are returned.
     examples : dict
-        By given name or position, a cell of the type of the column.
+        By given name or position, a cell of the type of the column, with the time zone in which its dates are read.
     whole : frozenset
         Columns that held integers alone.
     types : dict
@@ -96,14 +97,15 @@ class TableSchema(Schema):
         """Return the schema of the first table, and that table encoded; ``declared``: types of its columns."""
         given, backend = column_names(X), frame_library(X)
         types = {name: ColumnType(kind, DECLARED) for name, kind in declared.items()}
-        data = read_table(X, types=types)
+        examples = neutral_cells(X)
+        zones = time_zones(examples)
+        data = read_table(X, types=types, zones=zones)
         settings = _parse_columns(columns, data)
         column_specs = _column_specs(settings, data.names)
         forced = tuple(map(_kind_for, column_specs, data.kinds))
         if forced != data.kinds:
             _check_families(data, forced, declared)
-            data = read_table(X, dict(zip(data.names, forced, strict=True)), types)
-        examples = neutral_cells(X)
+            data = read_table(X, dict(zip(data.names, forced, strict=True)), types, zones)
         parts = {
             "given": given,
             # Columns without names are called by their places, and parts of dates by strings.
@@ -112,7 +114,8 @@ class TableSchema(Schema):
             "wanted": column_specs,
             "blocks": _blocks(settings, data.names),
             "backend": None,
-            "examples": examples | {name: _EXAMPLES[kind] for name, kind in declared.items() if kind in _EXAMPLES},
+            "examples": examples
+            | {name: _EXAMPLES[kind] for name, kind in declared.items() if kind in _EXAMPLES and name not in zones},
             "whole": frozenset(column.name for column in data.columns if _is_whole(column)),
             "types": _decided_types(X, data, examples, types, column_specs),
         }
@@ -179,7 +182,7 @@ class TableSchema(Schema):
     def read_some(self, X: Any, statistics: TableStatistics) -> Columns:
         """Return some columns of another table."""
         kinds = dict(zip(self.names, map(_kind_for, self.column_specs, statistics.kinds), strict=True))
-        return read_table(X, kinds, self.column_types(statistics))
+        return read_table(X, kinds, self.column_types(statistics), time_zones(self.examples))
 
     def column_types(self, statistics: TableStatistics) -> dict[Any, ColumnType]:
         """Return the types of the input columns, including those decided after the first rows."""
@@ -253,6 +256,10 @@ class TableSchema(Schema):
         own = places if theirs is None else theirs
         pairs_of = zip(self.names, data.columns, guesses, strict=True)
         found = {name: _filling(column, guess) for name, column, guess in pairs_of}
+        for name in time_zones(self.examples).keys() & found.keys():
+            one = found[name]
+            if one is not None:
+                found[name] = one._replace(values=to_cell_types(self.examples[name], one.values))
         pairs = ((name, found.get(known)) for name, known in zip(own, mine, strict=True))
         return fill_missing(X, {name: filling for name, filling in pairs if filling is not None})
 

@@ -117,6 +117,20 @@ def _cannot_be_stored(value: Any, path: str) -> ModelFileError:
     )
 
 
+def check_values(values: Iterable[Any], where: str) -> None:
+    """Raise an error that says where values are that a file cannot hold; one of each type is tried."""
+    for kind, value in {type(value): value for value in values}.items():
+        try:
+            if kind is not str:
+                Encoder().tree(value, where)
+        except ModelFileError:
+            raise ModelFileError(
+                f"{where} contain {value!r:.60} of type {kind.__module__}.{kind.__qualname__}; model files support "
+                "numbers, strings, booleans and dates; convert the values to strings, for example with .astype(str), "
+                "and fit again"
+            ) from None
+
+
 def _scalar(_: Encoder, value: np.generic, path: str) -> Tree:
     if value.dtype.kind not in "biuf" or value.dtype.itemsize > _MAX_ITEMSIZE:
         raise _cannot_be_stored(value, path)

@@ -18,6 +18,7 @@ from ..model.model import Model
 from ..remote import is_remote, local_path, read_bytes
 from ..specs import Spec, spec_class
 from ..specs.schema import Schema
+from ..statistics.counts import CategoryCounts
 from .background_reader import BackgroundReader
 from .container import (
     CURRENT_VERSION,
@@ -119,6 +120,7 @@ def without_rows(model: Model) -> Model:
 
 def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
     """Return the content of a model file."""
+    _check_values(model)
     spec, schema = model.spec, model.schema
     settings = spec.given
     if isinstance(settings.get("vocabulary"), os.PathLike):
@@ -150,6 +152,24 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
 def _roles(roles: Roles) -> dict[str, Any]:
     """Return roles as they are stored. Earlier versions can read those without groups."""
     return {name: value for name, value in roles._asdict().items() if name != "groups" or value is not None}
+
+
+def _check_values(model: Model) -> None:
+    """Raise an error that names the values that a file cannot hold."""
+    from .encoder import check_values
+
+    check_values(model.classes.tolist(), "the labels")
+    if model.spec.reads_texts:
+        return
+    names, statistics = model.column_names().tolist(), model.state.statistics
+    check_values(getattr(model.schema, "given", None) or (), "the column names")
+    if is_table(model.classifier.bound_spec.family):
+        names = [name for name, kind in zip(names, statistics.kinds, strict=True) if kind == "category"]
+        statistics = statistics.categories
+    if isinstance(statistics, CategoryCounts):
+        for name, labels in zip(names, statistics.labels, strict=True):
+            if labels.dtype.kind == "O":
+                check_values(labels.tolist(), f"the categories of column {name!r}")
 
 
 def model_of(content: Content, path: Any) -> Model:

@@ -100,7 +100,8 @@ class Cells:
         return self._column(self.names[j])
 
     def _column(self, name: str) -> str:
-        return f"{ROWS}.{self.dialect.name_of(name)}"
+        cell, zone = f"{ROWS}.{self.dialect.name_of(name)}", getattr(self.examples.get(name), "tzinfo", None)
+        return cell if zone is None else self.dialect.in_zone(cell, zone)
 
     def _number(self, j: int) -> str:
         example, cell = self.examples.get(self.names[j]), self._cell(j)

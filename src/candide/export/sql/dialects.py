@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import tzinfo
 from typing import ClassVar
 
 from ...data.column_selection import did_you_mean
@@ -31,6 +32,8 @@ class Dialect:
     has_row_numbers: ClassVar[bool] = False
     # Whether a query can check the type of a column, and raise an error.
     checks_types: ClassVar[bool] = True
+    # The function that returns the type of a cell.
+    type_function: ClassVar[str] = "TYPEOF"
     # The suffix of a number that makes it a double instead of a decimal.
     exponent: ClassVar[str] = "e0"
 
@@ -83,6 +86,20 @@ class Dialect:
         error = f"error({self.text(problem)})"
         return f"CASE WHEN typeof({cell}) = 'BOOLEAN' THEN {error} ELSE {self.as_text(cell)} END"
 
+    def in_zone(self, cell: str, zone: tzinfo) -> str:
+        """Return a timestamp with time zone as local time of a zone; one without is local time already."""
+        aware = f"UPPER(CAST({self.type_function}({cell}) AS {self.text_type})) = 'TIMESTAMP WITH TIME ZONE'"
+        local = self._local(f"CAST({cell} AS TIMESTAMPTZ)", zone)
+        return f"CASE WHEN {aware} THEN {local} ELSE CAST({cell} AS TIMESTAMP) END"
+
+    def _local(self, cell: str, zone: tzinfo) -> str:
+        """Return a timestamp with time zone as local time of a zone."""
+        offset = zone.utcoffset(None)
+        if not offset:
+            return f"{cell} AT TIME ZONE {self.text(str(zone))}"
+        # PostgreSQL would take +05:00 for a zone to the west.
+        return f"({cell} AT TIME ZONE 'UTC' + INTERVAL '{int(offset.total_seconds())}' SECOND)"
+
     def days(self, cell: str) -> str:
         """Return the days since 1970."""
         return f"CAST(EXTRACT(EPOCH FROM CAST({cell} AS TIMESTAMP)) AS {self.number_type}) / 86400.0"
@@ -132,6 +149,7 @@ class Postgres(Dialect):
     text_type = "TEXT"
     fence = " MATERIALIZED"
     checks_types = False
+    type_function = "PG_TYPEOF"
     exponent = ""
     barrier = " OFFSET 0"
 
@@ -181,6 +199,11 @@ class SQLite(Dialect):
     def hour(self, cell: str) -> str:
         return f"CAST(STRFTIME('%H', {cell}) AS REAL)"
 
+    def in_zone(self, cell: str, zone: tzinfo) -> str:
+        if str(zone) != "UTC":
+            raise _no_zones("SQLite", zone)
+        return cell  # its functions return UTC
+
     def seconds(self, cell: str) -> str:
         raise ParameterError(
             "SQLite has no type for durations and times of day, but a column of this model contains them; convert the "
@@ -205,10 +228,19 @@ class SQLite(Dialect):
         return f"SELECT {cells} FROM JSON_EACH('[{listed}]')"
 
 
+# Dialects in which sqlglot translates AT TIME ZONE to the same; in others, it leaves it out or as it is.
+_HAS_ZONES = ("athena", "bigquery", "oracle", "presto", "redshift", "snowflake", "trino")
+
+
 class Translated(Dialect):
     """Queries that sqlglot translates from DuckDB's dialect."""
 
     checks_types = False
+
+    def in_zone(self, cell: str, zone: tzinfo) -> str:
+        if self.name not in _HAS_ZONES:
+            raise _no_zones(self.name, zone)
+        return self._local(cell, zone)
 
     def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
         doubles = [[self.number(value) for value in column.tolist()] for column in numbers.values()]
@@ -221,6 +253,10 @@ class Spark(Translated):
     """Spark SQL, with functions that sqlglot does not support."""
 
     name = "spark"
+
+    def in_zone(self, cell: str, zone: tzinfo) -> str:
+        # sqlglot's translation of AT TIME ZONE is wrong unless the time zone of the session is UTC.
+        return f"CONVERT_TIMEZONE({self.text(str(zone))}, {cell})"
 
     def days(self, cell: str) -> str:
         return _clock_days(cell)
@@ -249,6 +285,14 @@ class Other(Translated):
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+
+def _no_zones(name: str, zone: tzinfo) -> ParameterError:
+    return ParameterError(
+        f"a column of this model contains dates with the time zone {zone}, and the query for {name} cannot convert "
+        "dates to it; train on local time without a zone, as in pandas with dt.tz_localize(None), and pass a table "
+        "with the same local time, or choose another dialect"
+    )
 
 
 def _clock_days(cell: str) -> str:
