@@ -90,12 +90,13 @@ def open_source(
     bad = _collecting(options["on_bad_row"])
     if not isinstance(bad, str):
         refuse_source(bad, sources)
-    yield read(*(sources or []), **roles, **options | {"on_bad_row": bad})
+    yield read(*(sources or []), **roles, **options | {"on_bad_row": bad, "missing": options["missing"] or ()})
 
 
 def _refuse_file_options(engine: str, options: dict[str, Any]) -> None:
     """Refuse options that only what reads files itself can follow."""
-    for name, default in (("sql", None), ("encoding", None), ("on_bad_row", "error"), ("extensions", False)):
+    for name, default in (("sql", None), ("encoding", None), ("missing", None), ("on_bad_row", "error"),
+                          ("extensions", False)):  # fmt: skip
         if options[name] != default:
             raise ParameterError(
                 f"--{name.replace('_', '-')} does not apply to {engine}: sources; omit the option, or omit {engine}:"
