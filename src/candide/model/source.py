@@ -270,6 +270,8 @@ def no_column(name: str | None, role: str, trained: str | None, names: list[str]
     found = "no column that can be the label" if name is None else f"no {role} column {name!r}"
     why = ", which the model was trained on" if name is not None and name == trained else ""
     advice = f"choose the {role} column with {role}= (--{role} on the command line)"
+    if role == "label":
+        advice += "; evaluating and training need labeled rows; for rows without labels use candide predict"
     meant = None if name is None else similar_name(name, names)
     hint = "" if meant is None else f"did you mean {meant!r}? "
     return InputError(f"the source has {found}{why}; its columns are {quote_names(names)}; {hint}{advice}")
