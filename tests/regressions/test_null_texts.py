@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
+from cli.terminal import done
 from tiers import every
 
 import candide
@@ -59,3 +61,49 @@ def test_categories_that_are_numbers(tmp_path: Path) -> None:
     model = NaiveBayes({"whole": "categorical"}, **PLAIN).fit(source)
     assert model.predict(candide.read(write(tmp_path / "later.csv", *rows[:5]))).shape == (5,)
     assert model.predict(candide.read(write(tmp_path / "null.csv", rows[0]))).shape == (1,)
+
+
+def column(path: Path, cells: list[str]) -> Path:
+    path.write_text("x,label\n" + "".join(f'"{cell}",{"ab"[i % 2]}\n' for i, cell in enumerate(cells)))
+    return path
+
+
+NUMBERS = [str(i / 2) for i in range(38)]
+
+
+@every(
+    "cells, told",
+    [
+        (
+            [*NUMBERS, "?", "-"],
+            r"'x' is read as categories, because 5.0% of its cells .*: '-', '\?'; .*missing=\['-', '\?'\]",
+        ),
+        (
+            ["999.5", "18,042.99", "1,000", "7,250.00"],
+            r"75.0% .*'1,000', '18,042.99', '7,250.00'; write numbers without",
+        ),
+    ],
+)
+def test_numbers_that_are_categories_cause_one_warning(tmp_path: Path, cells: list[str], told: str) -> None:
+    path = column(tmp_path / "a.csv", cells * 3)
+    with pytest.warns(UserWarning, match=told) as caught:
+        model = NaiveBayes(**PLAIN).fit(candide.read(path))
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(candide.read(path))
+        NaiveBayes(schema={"x": "category"}, **PLAIN).fit(candide.read(path))
+        if "?" in cells:
+            assert NaiveBayes(**PLAIN).fit(candide.read(path, missing=["?", "-"])).schema_["kind"][0] == "number"
+
+
+@every("cells", [["007", *NUMBERS], ["1", "2", "red", "blue"], ["US", "NA"], ["1", "2", "3"]])
+def test_no_warning(tmp_path: Path, cells: list[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NaiveBayes(**PLAIN).fit(candide.read(column(tmp_path / "a.csv", cells * 3)))
+
+
+def test_warning_of_a_command(tmp_path: Path) -> None:
+    told = done("train", column(tmp_path / "a.csv", [*NUMBERS, "?"] * 3)).err
+    assert told.count("--missing '?'") == 1

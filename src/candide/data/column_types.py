@@ -41,6 +41,8 @@ _NOUNS = {"number": "numbers", "boolean": "booleans", "date": "dates", "category
 
 #: How the type was decided for columns whose categories are texts regardless of their data type.
 DECLARED, MIXED = "declared", "values are strings and numbers"
+#: How it was decided for columns of words in text files.
+STRINGS = "values are strings"
 
 
 class ColumnType(NamedTuple):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..data.column_types import STRINGS
 from ..data.containers import DECIDED
 from ..data.conversion import to_boolean
 from ..data.date_formats import ISO, as_iso, describe_format, to_date
@@ -65,7 +66,7 @@ _ARROW_TYPES |= {"BOOLEAN": pa.bool_(), "NULL": pa.null()}
 # How the type of a column was decided.
 _DECIDED = {"BIGINT": "values look like integers", "DOUBLE": "values look like numbers"}
 _DECIDED |= {"DATE": "values look like dates", "TIMESTAMP": "values look like dates with times"}
-_DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": "values are strings"}
+_DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": STRINGS}
 # Bytes used to detect types and delimiters.
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 # Maximum size of a row, and the size of the buffer.

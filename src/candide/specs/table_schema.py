@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import as_2d_array, is_sparse, new_frame
-from ..data.categories import unseen_categories, warn_if_all_unseen
+from ..data.categories import unseen_categories, warn_if_all_unseen, warn_if_numbers
 from ..data.column_selection import check_columns, did_you_mean, select_columns
-from ..data.column_types import DECLARED, MIXED, ColumnType, is_mixed, label_kind
+from ..data.column_types import DECLARED, MIXED, STRINGS, ColumnType, is_mixed, label_kind
 from ..data.columns import Column, Columns, Kind, Records, with_omitted
 from ..data.containers import (
     Imputation,
@@ -119,6 +119,9 @@ class TableSchema(Schema):
             "whole": frozenset(column.name for column in data.columns if _is_whole(column)),
         }
         decided = _decided_types(X, data, examples, types, column_specs)
+        for column in data.columns:
+            if column.kind == "category" and column.name in decided and decided[column.name].decided == STRINGS:
+                warn_if_numbers(column)
         return replace(cls.of_parts(parts), backend=backend, types=decided), data
 
     def parts(self) -> dict[str, Any]:
