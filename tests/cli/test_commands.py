@@ -333,7 +333,8 @@ def test_rows_with_dates_and_booleans(tmp_path: Path) -> None:
     assert told["prediction"] == "1"  # labels of CSV are texts
     assert any(term["term"] == "day = 2024-02-05" for term in told["terms"])
     assert done("classify", tmp_path / "days.candide", row).out.startswith("1\t")
-    assert "use the format" in run("classify", tmp_path / "days.candide", '{"day": "last week"}').err
+    told = run("classify", tmp_path / "days.candide", '{"day": "last week"}').err
+    assert "'last week', which is not a date in ISO format" in told
 
 
 def test_explain_rows_of_a_file(people: Path, tmp_path: Path) -> None:

@@ -161,3 +161,14 @@ def test_no_source_is_written_over(tmp_path: Path) -> None:
     assert "expected error" in refused("train", source, "--on-bad-row", "foo")
     assert source.read_bytes() == MESSAGES.read_bytes()
     assert os.listdir(tmp_path) == ["messages.csv"]
+
+
+def test_rows_without_labels_are_not_evaluated(tmp_path: Path) -> None:
+    model, path = tmp_path / "a.candide", tmp_path / "a.csv"
+    path.write_text("size,label\n" + "1,a\n5,b\n" * 20)
+    run("train", path, "-q")
+    path.write_text("size\n1\n5\n")
+    for arguments in (("evaluate", model, path), ("report", model, "--data", path), ("update", model, path)):
+        told = refused(*arguments)
+        assert "no label column 'label'" in told
+        assert "need labeled rows; for rows without labels use candide predict" in told

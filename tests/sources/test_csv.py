@@ -102,9 +102,9 @@ def test_types(tmp_path: Path) -> None:
 
 
 def test_missing_marks(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "x,word\nNA,a\n1,?\n2,b\n")
-    assert candide.read(path).to_table()["x"].to_pylist() == ["NA", "1", "2"]
-    assert rows(path, missing=["NA", "?"]) == [{"x": None, "word": "a"}, {"x": 1, "word": None}, {"x": 2, "word": "b"}]
+    path = write(tmp_path / "a.csv", "x,word\n-,a\n1,?\n2,b\n")
+    assert candide.read(path).to_table()["x"].to_pylist() == ["-", "1", "2"]
+    assert rows(path, missing=["-", "?"]) == [{"x": None, "word": "a"}, {"x": 1, "word": None}, {"x": 2, "word": "b"}]
 
 
 @pytest.mark.parametrize("ending", sorted(COMPRESSIONS))
@@ -162,7 +162,7 @@ MANY = 2_500
 BAD = {
     "too-few": ("4,5", r"found 2 cells, expected 3 \('4,5'\)"),
     "too-many": ("4,x,6,7", "found 4 cells, expected 3"),
-    "type": ("n/a,x,6", r"column 'a' contains 'n/a', but the preceding rows contain integers.*missing=\['n/a'\]"),
+    "type": ("soon,x,6", r"column 'a' contains 'soon', but the preceding rows contain integers.*missing=\['soon'\]"),
     "quote": ('4,"x"y,6', "a quote is not closed, or is followed by other characters"),
 }
 

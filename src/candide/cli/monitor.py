@@ -119,8 +119,11 @@ class FollowedSource(Source):
     def with_roles(self, roles: Roles) -> FollowedSource:
         return FollowedSource(self._source.with_roles(roles), self._passed, self._unseen)
 
-    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> FollowedSource:
-        return FollowedSource(self._source.with_types(schema, of_texts=of_texts), self._passed, self._unseen)
+    def with_types(
+        self, schema: Mapping[Any, str], *, of_texts: bool = False, missing: tuple[str, ...] = ()
+    ) -> FollowedSource:
+        source = self._source.with_types(schema, of_texts=of_texts, missing=missing)
+        return FollowedSource(source, self._passed, self._unseen)
 
     def head(self, n: int) -> Chunk:
         return self._source.head(n)

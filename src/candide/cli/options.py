@@ -47,8 +47,9 @@ Text = Annotated[str | None, _reading(help="The text column; detected by default
 _COLUMNS = "The columns to train on, optionally with their families: 'age,job=categorical'."
 Columns = Annotated[str | None, _reading(help=_COLUMNS)]
 _TYPES = (
-    "The type of a column or of the label: number, category, boolean, date, text or str (a category or a text). By "
-    "default it is detected from the first rows. May be given several times."
+    "The type of a column or of the label: number, category, boolean, date, text or str (a category or a text); "
+    "date:%m/%d/%Y for dates in another format than ISO. By default it is detected from the first rows. May be given "
+    "several times."
 )
 Types = Annotated[list[str] | None, _reading("--type", metavar="NAME=TYPE", show_default=False, help=_TYPES)]
 Weight = Annotated[str | None, _reading(help="The column with the weight of each row.")]
@@ -70,6 +71,10 @@ _ABSENT = (
     "as set in training."
 )
 Absent = Annotated[str | None, _reading(metavar="error|missing", help=_ABSENT)]
+_MISSING = (
+    "A text that marks a missing cell in CSV files, such as ?. May be given several times. By default, as in training."
+)
+Missing = Annotated[list[str] | None, _reading("--missing", metavar="VALUE", show_default=False, help=_MISSING)]
 _EXTENSIONS = "Let DuckDB download and load extensions that --sql needs."
 Extensions = Annotated[bool, _reading("--extensions", help=_EXTENSIONS)]
 
@@ -113,6 +118,7 @@ class Reading(Group):
     sql: Sql = None
     format: Format = None
     encoding: Encoding = None
+    missing: Missing = None
     on_bad_row: OnBadRow = "error"
     extensions: Extensions = False
 

@@ -90,12 +90,14 @@ def open_source(
     bad = _collecting(options["on_bad_row"])
     if not isinstance(bad, str):
         refuse_source(bad, sources)
-    yield read(*(sources or []), **roles, **options | {"on_bad_row": bad})
+    yield read(*(sources or []), **roles, **options | {"on_bad_row": bad, "missing": options["missing"] or ()})
 
 
 def _refuse_file_options(engine: str, options: dict[str, Any]) -> None:
     """Refuse options that only what reads files itself can follow."""
-    defaults = {"sql": None, "groups": None, "encoding": None, "on_bad_row": "error", "extensions": False}
+    defaults = {
+        "sql": None, "groups": None, "encoding": None, "missing": None, "on_bad_row": "error", "extensions": False,
+    }  # fmt: skip
     for name, default in defaults.items():
         if options[name] != default:
             raise ParameterError(

@@ -13,6 +13,7 @@ from ..exceptions import InputError
 from .session import Session, as_json
 
 if TYPE_CHECKING:
+    from ..data.column_types import ColumnType
     from ..kernels.layouts import Floats
     from ..model.model import Model
 
@@ -160,16 +161,29 @@ class UnseenNotes:
                     self._session.note(f"{_NOTED} new categories were found; further ones are not reported")
 
 
+def _dates(name: str, cells: list[Any], column_type: ColumnType | None) -> Any:
+    import numpy as np
+
+    from ..data.date_formats import as_iso, describe_format, to_date
+
+    format = None if column_type is None else column_type.format
+    dates = [None if cell is None else to_date(cell, format) for cell in cells]
+    for cell, moment in zip(cells, dates, strict=True):
+        if moment is None and cell is not None:
+            raise InputError(
+                f"column {name!r} contains {cell!r}, which is not a date in {describe_format(format)}; write "
+                f"dates such as {as_iso(str(cell))}"
+            )
+    return np.array(dates, dtype="datetime64[us]")
+
+
 def _as_learned(model: Model, name: str, cells: list[Any]) -> Any:
     """Return JSON values in the type used in training: JSON has no dates, and files may store booleans as strings."""
     import numpy as np
 
     example = getattr(model.schema, "examples", {}).get(name)
     if isinstance(example, np.datetime64 | date) and getattr(example, "tzinfo", None) is None:
-        try:
-            return np.array([None if cell is None else np.datetime64(cell) for cell in cells], dtype="datetime64[us]")
-        except ValueError as error:
-            raise InputError(f"column {name!r} contains dates, but {error}; use the format 2024-02-29") from None
+        return _dates(name, cells, getattr(model.schema, "types", {}).get(name))
     if any(isinstance(cell, bool) for cell in cells) and not isinstance(example, bool):
         return [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
     return cells

@@ -5,6 +5,7 @@ The labels of a column are int64 if all are whole numbers, and objects otherwise
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,13 @@ from ..kernels.layouts import Array, Dense
 from ..kernels.tables import Extent
 from .arrays import aligned, as_2d_array, as_frame, check_not_empty, is_missing, is_sparse, series_array
 from .columns import Column
+from .conversion import is_ambiguous, is_number_text
 from .index import EXACT, Index, encode, is_whole, label_type
 
+# Numbers with separators of thousands, such as 18,042.99.
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+# The number of values that a warning lists.
+_MAX_LISTED = 5
 # Integer codes below this limit index the counts directly; larger ones are ranked first.
 DIRECT_CODES = 1 << 12
 
@@ -251,6 +257,44 @@ def check_same_type(queried: Array, learned: Array, name: str) -> bool:
 
 # If at least so many rows have unseen categories only, the column is most likely encoded differently.
 _MIN_UNSEEN_ROWS = 10
+
+
+def warn_if_numbers(column: Column) -> None:
+    """Warn if most categories of a column of a text file are numbers, and tell which are not.
+
+    Codes with leading zeros are no numbers, so nothing is said of a column that has some.
+
+    >>> import warnings
+    >>> column = Column("age", "category", np.array([0, 1, 2, 0], dtype=np.int32), np.array(["31", "40", "?"], object))
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_numbers(column)
+    >>> print(found[0].message)
+    column 'age' is read as categories, because 25.0% of its cells are not numbers: '?'; if they mark missing cells, \
+pass missing=['?'] to candide.read (--missing '?' on the command line); otherwise declare the type, such as \
+schema={'age': 'category'} (--type age=category)
+    """
+    assert column.labels is not None
+    labels, known = column.labels.tolist(), column.values[column.values >= 0]
+    odd = [code for code in np.unique(known).tolist() if not is_number_text(labels[code])]
+    grouped = [code for code in odd if _THOUSANDS.fullmatch(labels[code])]
+    n_labels = len(np.unique(known))
+    if not odd or 2 * (len(odd) - len(grouped)) >= n_labels or any(is_ambiguous(labels[code]) for code in odd):
+        return
+    share, shown = np.isin(known, odd).mean(), [labels[code] for code in odd[:_MAX_LISTED]]
+    marks = [label for label in shown if not _THOUSANDS.fullmatch(label)]
+    name, listed = column.name, ", ".join(map(repr, shown)) + (", …" if len(odd) > len(shown) else "")
+    advice = ["write numbers without separators of thousands, such as 18042.99"] if grouped else []
+    if marks:
+        options = " ".join(f"--missing {mark!r}" for mark in marks)
+        advice.append(
+            f"if they mark missing cells, pass missing={marks} to candide.read ({options} on the command line)"
+        )
+    warn(
+        f"column {name!r} is read as categories, because {share:.1%} of its cells are not numbers: {listed}; "
+        f"{'; '.join(advice)}; otherwise declare the type, such as schema={{{name!r}: 'category'}} "
+        f"(--type {name}=category)"
+    )
 
 
 def warn_if_all_unseen(column: Column, learned: Array) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +20,11 @@ from .conversion import (
     is_date_text,
     is_number_text,
     to_boolean,
-    to_datetime,
     to_exact_number,
     to_number,
     to_text,
 )
+from .date_formats import describe_format, is_date_format, to_date
 from .dates import date_categories
 from .factorize import NUMBERS, Factorized, array_cells, unbox_cells
 
@@ -40,23 +41,54 @@ _NOUNS = {"number": "numbers", "boolean": "booleans", "date": "dates", "category
 
 #: How the type was decided for columns whose categories are texts regardless of their data type.
 DECLARED, MIXED = "declared", "values are strings and numbers"
+#: How it was decided for columns of words in text files.
+STRINGS = "values are strings"
 
 
 class ColumnType(NamedTuple):
     """The type of a column, and how it was decided.
 
     ``labels`` are the categories learned so far, whose data type further categories are converted to. None: all become
-    texts, because they are declared, or because the first ones were texts and numbers.
+    texts, because they are declared, or because the first ones were texts and numbers. ``format`` is the format of
+    dates in text, besides that of ISO.
     """
 
     kind: str
     decided: str
     labels: Array | None = None
+    format: str | None = None
+
+    @classmethod
+    def of(cls, name: str, decided: str) -> ColumnType:
+        """Return the type of this name, such as "number", "date" or "date:%m/%d/%Y"."""
+        kind, format = split_type(name)
+        return cls(kind, decided, format=format)
+
+    @property
+    def name(self) -> str:
+        """The kind of the type, with the format of dates."""
+        return self.kind if self.format is None else f"{self.kind}:{self.format}"
 
     @property
     def counted_as(self) -> Kind | None:
         """The kind of the column in a table; None if the cells decide."""
         return _KINDS.get(self.kind)
+
+
+def split_type(name: str) -> tuple[str, str | None]:
+    """Return the kind of a type, and the format if it is of dates.
+
+    >>> split_type("number"), split_type("date:%m/%d/%Y")
+    (('number', None), ('date', '%m/%d/%Y'))
+    """
+    kind, _, format = name.partition(":")
+    return kind, format or None
+
+
+def is_type(name: str) -> bool:
+    """Return whether this is the name of a type."""
+    kind, format = split_type(name)
+    return name in TYPES or (kind == "date" and format is not None and is_date_format(format))
 
 
 def check_declared(schema: Any) -> dict[Any, str]:
@@ -68,8 +100,11 @@ def check_declared(schema: Any) -> dict[Any, str]:
             f"schema is {schema!r:.80}; expected a dict of column types, such as {{'zip': 'category'}}"
         )
     for name, kind in schema.items():
-        if not isinstance(kind, str) or kind not in TYPES:
-            raise ParameterError(f"schema declares {name!r} as {kind!r:.80}; expected one of {', '.join(TYPES)}")
+        if not isinstance(kind, str) or not is_type(kind):
+            raise ParameterError(
+                f"schema declares {name!r} as {kind!r:.80}; expected one of {', '.join(TYPES)}, or dates with a "
+                "format of day, month and year, such as 'date:%m/%d/%Y'"
+            )
     return dict(schema)
 
 
@@ -113,6 +148,8 @@ age=category on the command line)
             raise _refusal(name, cells[row].item(), row, column_type)
         return cells
     convert, dtype, missing = _CONVERTERS[kind]
+    if kind == "date":
+        convert = partial(to_date, format=column_type.format)
     try:
         values = [convert(label) for label in cells.labels]
     except OverflowError:
@@ -156,7 +193,7 @@ _ACCEPTED: dict[str, Callable[[Array], Array]] = {"number": _all_but_dates, "boo
 _CONVERTERS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "number": (to_number, "f8", np.nan),
     "boolean": (to_boolean, "f8", np.nan),
-    "date": (to_datetime, "datetime64[us]", np.datetime64("NaT")),
+    "date": (to_date, "datetime64[us]", np.datetime64("NaT")),
 }
 
 
@@ -318,6 +355,8 @@ def _refusal(name: Any, found: Any, row: int, column_type: ColumnType, learned: 
     noun = f"categories such as {learned[0]!r}" if learned else _NOUNS[kind]
     if learned:
         kind = label_kind(learned) or kind
+    if kind == "date":
+        noun += f" in {describe_format(column_type.format)}"
     other = "category" if column_type.kind in ("number", "boolean", "date") else "number"
     terminal = f" (--type {name}={other} on the command line)" if isinstance(name, str) else ""
     return InputError(

@@ -232,15 +232,25 @@ def column_values(X: Any, name: Any) -> list[Any]:
     return [cell for cell in cells if not is_missing(cell)]
 
 
-#: Metadata keys under which file readers store how the type of a column was decided, and its declared type.
-DECIDED, DECLARED = b"candide.decided", b"candide.declared"
+#: Metadata keys under which file readers store how the type of a column was decided, its declared type, and the formats
+#: that its dates fit, one in each line.
+DECIDED, DECLARED, DATE_FORMATS = b"candide.decided", b"candide.declared", b"candide.date_formats"
 
 
 def declared_types(X: Any) -> dict[Any, str]:
     """Return the types of columns that were declared when a file was opened."""
+    return _all_metadata(X, DECLARED)
+
+
+def date_formats(X: Any) -> dict[Any, str]:
+    """Return the formats in which the dates of a text file were read, except ISO format."""
+    return {name: formats.partition("\n")[0] for name, formats in _all_metadata(X, DATE_FORMATS).items()}
+
+
+def _all_metadata(X: Any, key: bytes) -> dict[Any, str]:
     fields = X.schema if hasattr(X, "schema") and hasattr(X.schema, "field") else ()
-    found = {field.name: _metadata(field, DECLARED) for field in fields}
-    return {name: kind for name, kind in found.items() if kind}
+    found = {field.name: _metadata(field, key) for field in fields}
+    return {name: value for name, value in found.items() if value}
 
 
 def _metadata(field: Any, key: bytes) -> str:

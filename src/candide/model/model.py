@@ -181,11 +181,9 @@ class Model:
 
     def text_types(self) -> dict[Any, str]:
         """Return the column types for text formats, which have no types: those of training."""
-        if self.spec.name != "NaiveBayes":
-            return {}
-        types = {name: kind for name, kind, _ in self.spec.column_types(self.schema, self.classifier)}
-        # Booleans and dates are recognized by their values.
-        return {name: kind for name, kind in types.items() if kind in ("number", "category", "text")}
+        from ..specs.table_schema import TableSchema
+
+        return self.schema.text_types(self.state.statistics) if isinstance(self.schema, TableSchema) else {}
 
     def schema_table(self) -> Table:
         """Return name, type and role of each column of training, and how its type was decided."""

@@ -93,6 +93,8 @@ class Source(ABC):
     requested: RequestedRoles | None = None
     #: Roles of the columns, set or inferred; None if there are no names.
     roles: Roles | None = None
+    #: Texts that mark missing cells in text formats, as set by the user.
+    missing: tuple[str, ...] = ()
     #: Rows that the last pass could not read.
     bad_rows: Any = ()
     #: Whether all rows are in memory.
@@ -116,10 +118,11 @@ class Source(ABC):
         """Return a source with other roles of columns; the same where columns have no names."""
         return self
 
-    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> Self:
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False, missing: tuple[str, ...] = ()) -> Self:
         """Return a source that reads some columns as they are declared, where a model could not convert them later.
 
-        ``of_texts``: in text formats alone. Names that the source does not have are left out.
+        ``of_texts``: in text formats alone. Names that the source does not have are left out. ``missing``: texts that
+        mark missing cells, unless the user set others.
         """
         return self
 
@@ -191,7 +194,9 @@ AnySource = TypeVar("AnySource", bound=Source)
 def source_for(model: Model, source: AnySource, *, labeled: bool = False) -> AnySource:
     """Return another source with the columns that a model reads, and their types; ``labeled``: with labels too."""
     roles = roles_for(model, source, labeled=labeled)
-    return source if roles is None else source.with_roles(roles).with_types(model.text_types(), of_texts=True)
+    if roles is None:
+        return source
+    return source.with_roles(roles).with_types(model.text_types(), of_texts=True, missing=model.schema.missing)
 
 
 def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles | None:
@@ -272,6 +277,8 @@ def no_column(name: str | None, role: str, trained: str | None, names: list[str]
     found = "no column that can be the label" if name is None else f"no {role} column {name!r}"
     why = ", which the model was trained on" if name is not None and name == trained else ""
     advice = f"choose the {role} column with {role}='…'"
+    if role == "label":
+        advice += "; evaluating and training need labeled rows; for rows without labels use candide predict"
     meant = None if name is None else similar_name(name, names)
     hint = "" if meant is None else f"did you mean {meant!r}? "
     return InputError(f"the source has {found}{why}; its columns are {quote_names(names)}; {hint}{advice}")

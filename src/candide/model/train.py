@@ -288,7 +288,7 @@ class Summarize:
         kernels = Kernels(spec.n_threads)
         encoded, schema = _open(spec, head, kernels)
         if source.roles is not None and source.roles.label:
-            schema = replace(schema, roles=source.roles)
+            schema = replace(schema, roles=source.roles, missing=source.missing)
         return cls(spec, schema, spec.bind(schema), kernels, spec.group_bytes, _head=(head, encoded), follows=True)
 
     @classmethod

@@ -9,16 +9,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..data.conversion import is_boolean_text, is_number_text, to_boolean
+from ..data.date_formats import ISO, fitting_formats, to_date
 from .duckdb_engine import connect, table_function
 from .files import TemporaryCopy, open_for_writing
 
@@ -27,8 +29,11 @@ _QUOTING_ROWS, _QUOTING_BYTES = 1_000, 1 << 20
 _TYPE_ROWS = 20_480
 # Longer cells are texts, not column names.
 _NAME_LENGTH = 80
-# Booleans are detected here, because DuckDB would also accept yes, y and 1. Times of day are not converted.
-_TYPES = ["BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR"]
+# Booleans and dates are detected here: DuckDB would also accept yes, y and 1, has one date format for all columns, and
+# prefers the day before the month if both orders fit. Times of day are not converted.
+_TYPES = ["BIGINT", "DOUBLE", "VARCHAR"]
+#: Texts that mark missing cells, except in columns of words.
+NULL_TEXTS = ("NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "NaN", "nan")
 # A character that no cell contains: the delimiter of files with one column.
 _NO_DELIMITER = "\x1f"
 
@@ -96,9 +101,8 @@ class CsvDialect:
     header: bool
     names: tuple[str, ...]
     types: tuple[str, ...]
-    #: strptime patterns of dates and times, None for the default formats.
-    day: str | None
-    time: str | None
+    #: Formats that the dates of a column fit; none for ISO dates and for columns of another type.
+    date_formats: tuple[tuple[str, ...], ...]
     #: Mean size of a row in the file.
     row_bytes: float
 
@@ -110,9 +114,10 @@ def detect_dialect(text: str, missing: Sequence[str]) -> CsvDialect:
     n_cells = len(rows[0])
     header = _is_header(rows)
     whole = [row[:n_cells] for row in rows[header:] if len(row) == n_cells or row[n_cells:] == [""]]
-    types, day, time = _detect_types(whole, n_cells, missing)
+    types = _detect_types(whole, n_cells, missing)
     names = _unique_names(rows[0]) if header else tuple(f"column{j}" for j in range(n_cells))
-    return CsvDialect(quoting, header, names, types, day, time, _mean_row_bytes(rows))
+    kinds, formats = zip(*types, strict=True)
+    return CsvDialect(quoting, header, names, kinds, _certain(formats), _mean_row_bytes(rows))
 
 
 def is_delimited(text: str) -> bool:
@@ -174,44 +179,54 @@ def _unique_names(cells: list[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _detect_types(
-    rows: list[list[str]], n_cells: int, missing: Sequence[str]
-) -> tuple[tuple[str, ...], str | None, str | None]:
+class _Type(NamedTuple):
+    """The type of a column, and the formats of its dates if they are not ISO dates."""
+
+    kind: str
+    date_formats: tuple[str, ...] = ()
+
+
+def _certain(formats: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Return the formats of each column; if several fit, those that are certain for another column."""
+    certain = {one[0] for one in formats if len(one) == 1}
+    return tuple(tuple(each for each in some if each in certain) or some for some in formats)
+
+
+def _detect_types(rows: list[list[str]], n_cells: int, missing: Sequence[str]) -> list[_Type]:
     if not rows:
-        return ("VARCHAR",) * n_cells, None, None
+        return [_Type("VARCHAR")] * n_cells
     spool = TemporaryCopy(".csv")
     with open_for_writing(spool) as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
         # Lines within cells tell no type, and the engine does not want two ways to end a line.
         cells = ([" ".join(cell.splitlines()) for cell in row] for row in rows)
         csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(cells)
     options = {"delim": ",", "quote": '"', "escape": '"', "header": False, "comment": "", "sample_size": -1}
-    options |= {"auto_type_candidates": _TYPES, "nullstr": ["", *missing], "max_line_size": 1 << 28}
+    nulls = {"", *missing, *NULL_TEXTS}
+    options |= {"auto_type_candidates": _TYPES, "nullstr": sorted(nulls), "max_line_size": 1 << 28}
     with connect(threads=1) as connection:
-        query = (
-            f"SELECT Columns, DateFormat, TimestampFormat FROM {table_function('sniff_csv', str(spool.path), options)}"
-        )
-        columns, day, time = connection.execute(query).fetchone()
-    kinds = [column["type"] for column in columns]
-    columns_of_cells = zip(*rows, strict=True)
-    types = (_exact_type(kind, cells, missing) for kind, cells in zip(kinds, columns_of_cells, strict=True))
-    return tuple(types), day, time
+        query = f"SELECT Columns FROM {table_function('sniff_csv', str(spool.path), options)}"
+        columns = connection.execute(query).fetchone()[0]
+    by_column = zip(columns, zip(*rows, strict=True), strict=True)
+    return [_exact_type(column["type"], [cell for cell in cells if cell not in nulls]) for column, cells in by_column]
 
 
-def _exact_type(kind: str, cells: Iterable[str], missing: Sequence[str]) -> str:
+def _exact_type(kind: str, cells: list[str]) -> _Type:
     """Return the type of a column: text where the engine would read 007, 0x10 or 1_000 as a number.
 
     The type of a column without cells is NULL.
     """
-    if kind not in ("BIGINT", "DOUBLE", "VARCHAR"):
-        return kind
-    present = [cell for cell in cells if cell and cell not in missing]
-    if not present:
-        return "NULL"
-    if kind == "VARCHAR":
-        return "BOOLEAN" if all(map(is_boolean_text, present)) else kind
-    if kind == "BIGINT" and all(map(is_integer, present)):
-        return kind
-    return "DOUBLE" if all(map(is_number_text, present)) else "VARCHAR"
+    if not cells:
+        return _Type("NULL")
+    if kind == "BIGINT" and all(map(is_integer, cells)):
+        return _Type(kind)
+    if kind != "VARCHAR":
+        return _Type("DOUBLE" if all(map(is_number_text, cells)) else "VARCHAR")
+    if all(map(is_boolean_text, cells)):
+        return _Type("BOOLEAN")
+    formats = fitting_formats(cells)
+    if not formats:
+        return _Type(kind)
+    return _Type("TIMESTAMP" if any(":" in cell for cell in cells) else "DATE", formats if formats != (ISO,) else ())
 
 
 def _mean_row_bytes(rows: Iterable[list[str]]) -> float:
@@ -242,15 +257,41 @@ def is_integer(cell: str) -> bool:
     return _INTEGER.fullmatch(cell) is not None and -(1 << 63) <= int(cell) < 1 << 63
 
 
+def is_float(cell: str) -> bool:
+    """Return whether a cell is a number in the notation that DuckDB reads.
+
+    >>> [is_float(cell) for cell in (" .5", "1e3", "-inf", "0x10", "soon")]
+    [True, True, True, False, False]
+    """
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return cell.isascii()
+
+
 def parse_booleans(cells: pa.Array) -> pa.Array:
     """Return texts as booleans, null where a text is none.
 
-    >>> parse_booleans(pa.array(["true", "FALSE", "yes", None])).to_pylist()
-    [True, False, None, None]
+    >>> parse_booleans(pa.array(["true", "FALSE", "0", "yes", None])).to_pylist()
+    [True, False, False, None, None]
     """
+    return _parse_distinct(cells, to_boolean, pa.bool_())
+
+
+def parse_dates(cells: pa.Array, format: str) -> pa.Array:
+    """Return texts as dates, null where a text is none in this format or in ISO format.
+
+    >>> parse_dates(pa.array(["12/28/2022", "28/12/2022"]), "%m/%d/%Y").to_pylist()
+    [datetime.datetime(2022, 12, 28, 0, 0), None]
+    """
+    return _parse_distinct(cells, partial(to_date, format=format), pa.timestamp("us"))
+
+
+def _parse_distinct(cells: pa.Array, parse: Callable[[str], Any], kind: pa.DataType) -> pa.Array:
     coded = cells.dictionary_encode()
-    values = [to_boolean(cell) if cell and is_boolean_text(cell) else None for cell in coded.dictionary.to_pylist()]
-    return pa.array(values, pa.bool_()).take(coded.indices)
+    values = [None if cell is None else parse(cell) for cell in coded.dictionary.to_pylist()]
+    return pa.array(values, kind).take(coded.indices)
 
 
 def parse_integers(cells: pa.Array) -> pa.Array:

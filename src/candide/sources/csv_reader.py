@@ -16,25 +16,57 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..data.column_types import STRINGS
 from ..data.containers import DECIDED
-from ..data.conversion import is_boolean_text
+from ..data.conversion import to_boolean
+from ..data.date_formats import ISO, as_iso, describe_format, to_date
 from ..exceptions import SourceError, warn
-from .csv_dialect import CsvDialect, allow_long_fields, detect_dialect, is_integer, parse_booleans, parse_integers
-from .duckdb_engine import connect, escape_glob, first_line, table_function, translate_errors
+from .csv_dialect import (
+    NULL_TEXTS,
+    CsvDialect,
+    allow_long_fields,
+    detect_dialect,
+    is_float,
+    is_integer,
+    parse_booleans,
+    parse_dates,
+    parse_integers,
+)
+from .duckdb_engine import connect, escape_glob, first_line, literal, table_function, translate_errors
 from .file_formats import FileFormat
 from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, open_decompressed
-from .reader import ENGINE_ROWS, BadRow, Reader, ReadProgress, plain_schema, rebatch
+from .reader import (
+    ENGINE_ROWS,
+    BadRow,
+    Reader,
+    ReadProgress,
+    date_formats,
+    plain_schema,
+    rebatch,
+    with_date_formats,
+)
 
-_SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE"}
-# Integers and booleans are read as strings and parsed here: DuckDB would round 1.5, and read yes as true.
-_READ_AS = {"BIGINT": "VARCHAR", "BOOLEAN": "VARCHAR", "NULL": "VARCHAR"}
-_PARSERS = {"BIGINT": (parse_integers, is_integer), "BOOLEAN": (parse_booleans, is_boolean_text)}
+_SQL_TYPES = {"int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
+# All cells are read as strings, because NA marks a missing cell in a column of numbers and is a value among words.
+# Numbers and ISO dates are converted by DuckDB. It would read 5-3-22 as a date in the year 5, and ignore times of day.
+_IS_ISO = "substr({0}, 5, 1) = '-'"
+_CONVERTED = {
+    "DOUBLE": "TRY_CAST({0} AS DOUBLE)",
+    "DATE": f"CASE WHEN {_IS_ISO} AND length({{0}}) <= 10 THEN TRY_CAST({{0}} AS DATE) END",
+    "TIMESTAMP": f"CASE WHEN {_IS_ISO} THEN TRY_CAST({{0}} AS TIMESTAMP) END",
+}
+# Integers and booleans are parsed here: DuckDB would round 1.5, and read yes as true.
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "DOUBLE": is_float,
+    "BIGINT": is_integer,
+    "BOOLEAN": lambda cell: to_boolean(cell) is not None,
+}
 _ARROW_TYPES = {"BIGINT": pa.int64(), "DOUBLE": pa.float64(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us")}
 _ARROW_TYPES |= {"BOOLEAN": pa.bool_(), "NULL": pa.null()}
 # How the type of a column was decided.
 _DECIDED = {"BIGINT": "values look like integers", "DOUBLE": "values look like numbers"}
 _DECIDED |= {"DATE": "values look like dates", "TIMESTAMP": "values look like dates with times"}
-_DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": "values are strings"}
+_DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": STRINGS}
 # Bytes used to detect types and delimiters.
 _SAMPLE_BYTES = 4 * HEAD_BYTES
 # Maximum size of a row, and the size of the buffer.
@@ -45,7 +77,31 @@ _TOO_LONG = (f"a row of more than {_LINE_BYTES >> 20} MB", "check for a missing 
 _MAX_SHOWN, _MAX_INSPECTED = 1_000, 10
 # Maximum number of unreadable rows that DuckDB lists.
 _MAX_REJECTS = 100_000
-_REJECTED = "SELECT line_byte_position, error_type, column_name, csv_line, error_message FROM reject_errors"
+_REJECTED = "SELECT line_byte_position, error_type, csv_line, error_message FROM reject_errors"
+
+
+class ReadAs(NamedTuple):
+    """How a column is read: its type, and for dates in other formats than ISO those that they fit."""
+
+    kind: str
+    formats: tuple[str, ...] = ()
+
+    def parse(self, texts: pa.Array) -> pa.Array:
+        """Return texts converted, null where one is no value of the type."""
+        if self.formats:
+            return parse_dates(texts, self.formats[0])
+        if self.kind == "NULL":
+            return pc.if_else(_are_null_texts(texts), None, texts)
+        parser = {"BIGINT": parse_integers, "BOOLEAN": parse_booleans}.get(self.kind)
+        return texts if parser is None else parser(texts)
+
+    def check(self) -> Callable[[str], bool] | None:
+        """Return a test of which cells are values of the type; None if all are."""
+        if self.kind in ("DATE", "TIMESTAMP"):
+            longest = 10 if self.kind == "DATE" and not self.formats else _MAX_SHOWN
+            format = self.formats[0] if self.formats else ISO
+            return lambda cell: len(cell) <= longest and to_date(cell, format) is not None
+        return _CHECKS.get(self.kind)
 
 
 class CsvReader(Reader):
@@ -57,13 +113,17 @@ class CsvReader(Reader):
         super().__init__(name, path)
         self._missing = tuple(missing)
         self._path = path
+        self._given = path, kind
         sample = _sample(path, kind)
         if not kind.is_utf8 or detect_compression(path) in ("bz2", "xz") or _mixed_newlines(sample):
             self._use(copy_as_utf8(path, kind.encoding, one_newline=_mixed_newlines(sample)))
         if not sample.strip():
             raise SourceError(f"{name} contains only blank lines; pass a file with rows")
-        self.dialect = detect_dialect(sample, missing)
-        self._types = self.dialect.types
+        self._detect(sample)
+
+    def _detect(self, sample: str) -> None:
+        self.dialect = detect_dialect(sample, self._missing)
+        self._columns = tuple(map(ReadAs, self.dialect.types, self.dialect.date_formats))
 
     def _use(self, spool: TemporaryCopy) -> None:
         self.temporary_files, self._path = (spool,), spool.path
@@ -71,26 +131,39 @@ class CsvReader(Reader):
 
     @property
     def schema(self) -> pa.Schema:
-        typed = zip(self.dialect.names, self._types, strict=True)
-        return pa.schema(
-            [
-                pa.field(name, _ARROW_TYPES.get(kind, pa.string()), metadata={DECIDED: _DECIDED[kind].encode()})
-                for name, kind in typed
-            ]
-        )
+        return pa.schema(list(map(_field, self.dialect.names, self._columns)))
 
     def as_types(self, schema: pa.Schema) -> CsvReader:
+        other, dialect = copy(self), self.dialect
+        fields = [schema.field(name) for name in dialect.names]
+        other._columns = tuple(map(_read_as, fields, dialect.types, dialect.date_formats))
+        return other
+
+    def with_missing(self, missing: Sequence[str]) -> CsvReader:
         other = copy(self)
-        typed = zip(self.dialect.names, self.dialect.types, strict=True)
-        other._types = tuple(_sql_type(schema.field(name).type, kind) for name, kind in typed)
+        other._missing = tuple(missing)
+        other._detect(_sample(*self._given))
         return other
 
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        if not progress.is_preview:
+            self._check_formats(names)
         with connect(threads=1) as connection:
             if progress.bad_rows.are_errors:
                 yield from self._strictly(connection, progress, names)
             else:
                 yield from self._leniently(connection, progress, names)
+
+    def _check_formats(self, names: Sequence[str]) -> None:
+        """Raise an error if dates fit several formats."""
+        for name, column in zip(self.dialect.names, self._columns, strict=True):
+            if len(column.formats) > 1 and name in names:
+                raise SourceError(
+                    f"{self.name}: the dates of column {name!r} fit several formats ({', '.join(column.formats)}); "
+                    f"expected one; declare the right one, such as schema={{{name!r}: 'date:{column.formats[-1]}'}} "
+                    f"(--type '{name}=date:{column.formats[-1]}'), or 'category' if they are no dates, or write ISO "
+                    "dates such as 2024-02-29"
+                )
 
     def _strictly(self, connection: Any, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import duckdb
@@ -100,8 +173,8 @@ class CsvReader(Reader):
                 if odd is not None:
                     _add_all(progress, self._odd_rows(names))
                     raise SourceError(
-                        f"{self.name} contains a value that is not an integer or boolean, unlike those in the first "
-                        "rows; skip such rows with on_bad_row='skip'"
+                        f"{self.name} contains a value that is not of the type of its column; skip such rows with "
+                        "on_bad_row='skip'"
                     )
                 yield batch
         except (duckdb.Error, OSError) as error:
@@ -128,14 +201,13 @@ class CsvReader(Reader):
             return self._rejected(connection)
 
     def _odd_rows(self, names: Sequence[str]) -> Iterator[BadRow]:
-        checks = {
-            j: _PARSERS[kind][1]
-            for j, (name, kind) in enumerate(zip(self.dialect.names, self._types, strict=True))
-            if name in names and kind in _PARSERS
-        }
-        for odd in find_parse_errors(self._path, self.dialect, checks, {"", *self._missing}, _LINE_BYTES):
-            name, kind = self.dialect.names[odd.column], self._types[odd.column]
-            yield BadRow(self.name, odd.line, *_wrong_type(name, odd.cell, kind, odd.row))
+        read = [column.check() if name in names else None
+                for name, column in zip(self.dialect.names, self._columns, strict=True)]  # fmt: skip
+        checks = {j: check for j, check in enumerate(read) if check is not None}
+        missing = {"", *self._missing, *NULL_TEXTS}
+        for odd in find_parse_errors(self._path, self.dialect, checks, missing, _LINE_BYTES):
+            name, column = self.dialect.names[odd.column], self._columns[odd.column]
+            yield BadRow(self.name, odd.line, *_wrong_type(name, odd.cell, column, odd.row))
 
     def _stream(
         self, connection: Any, progress: ReadProgress, names: Sequence[str], options: dict[str, Any]
@@ -143,12 +215,22 @@ class CsvReader(Reader):
         """Yield batches, and which rows have a cell of another type; None if there are none."""
         for cells in rebatch(self._read(connection, names, options)):
             progress.bytes_current = int(max(connection.query_progress(), 0.0) / 100 * (self.n_bytes or 0))
-            yield _parse_columns(cells, plain_schema(pa.schema([self.schema.field(name) for name in names])))
+            schema = plain_schema(pa.schema([self.schema.field(name) for name in names]))
+            yield _parse_columns(cells, [self._columns[self.dialect.names.index(name)] for name in names], schema)
 
     def _read(self, connection: Any, names: Sequence[str], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        # By position: DuckDB ignores case in names.
-        selected = ", ".join(f"c{self.dialect.names.index(name)}" for name in names)
-        query = connection.sql(f"SELECT {selected} FROM {table_function('read_csv', escape_glob(self._path), options)}")
+        """Yield cells, and in the last column whether one was not converted."""
+        selected, odd = [], ["false"]
+        for j in map(self.dialect.names.index, names):
+            # By position: DuckDB ignores case in names.
+            cell, column = f"c{j}", self._columns[j]
+            converted = None if column.formats else _CONVERTED.get(column.kind)
+            selected.append(cell if converted is None else f"{converted.format(cell)} AS {cell}")
+            if converted is not None:
+                is_text = f"{cell} IS NOT NULL AND NOT list_contains({literal(NULL_TEXTS)}, {cell})"
+                odd.append(f"({converted.format(cell)} IS NULL AND {is_text})")
+        file = table_function("read_csv", escape_glob(self._path), options)
+        query = connection.sql(f"SELECT {', '.join(selected)}, {' OR '.join(odd)} AS odd FROM {file}")
         return iter(query.to_arrow_reader(ENGINE_ROWS))
 
     def _options(self, rejects: bool = False) -> dict[str, Any]:
@@ -160,14 +242,12 @@ class CsvReader(Reader):
             "escape": quoting.escape,
             "header": dialect.header,
             "comment": "",
-            "columns": {f"c{j}": _READ_AS.get(kind, kind) for j, kind in enumerate(self._types)},
+            "columns": {f"c{j}": "VARCHAR" for j in range(len(dialect.names))},
             "nullstr": ["", *self._missing],
             "max_line_size": _LINE_BYTES,
             "buffer_size": _BUFFER_BYTES,
             "compression": detect_compression(self._path) or "none",
         }
-        formats = {"dateformat": dialect.day, "timestampformat": dialect.time}
-        options |= {name: pattern for name, pattern in formats.items() if pattern}
         return options | ({"store_rejects": True, "rejects_limit": _MAX_REJECTS} if rejects else {})
 
     def _rejected(self, connection: Any) -> list[BadRow]:
@@ -207,18 +287,14 @@ class CsvReader(Reader):
         """Return the bad rows that the engine reports by byte."""
         positions = sorted(first)
         # Where lines end with \r\n, the engine may begin a row with the \n of the line before.
-        starts = [at + len(line) - len(line.lstrip("\r\n")) for at in positions for line in [first[at][3] or ""]]
+        starts = [at + len(line) - len(line.lstrip("\r\n")) for at in positions for line in [first[at][2] or ""]]
         lines = _line_numbers(self._path, starts)
         return [self._bad_row(first[at], line) for at, line in zip(positions, lines, strict=True)]
 
     def _bad_row(self, rejected: tuple[Any, ...], line: int) -> BadRow:
-        _, error, column, text, message = rejected
-        row = (text or "").strip("\r\n")
-        if error == "CAST":
-            cell, kind = re.findall(r'string "(.*)" to \'(\w+)\'', message, re.DOTALL)[0]
-            return BadRow(self.name, line, *_wrong_type(self.dialect.names[int(column[1:])], cell, kind, row))
+        _, error, text, message = rejected
         problem, advice = _describe_reject(error, message)
-        return BadRow(self.name, line, problem, row, advice)
+        return BadRow(self.name, line, problem, (text or "").strip("\r\n"), advice)
 
 
 def _add_all(progress: ReadProgress, rows: Iterable[BadRow]) -> None:
@@ -226,36 +302,59 @@ def _add_all(progress: ReadProgress, rows: Iterable[BadRow]) -> None:
         progress.bad_rows.add(bad)
 
 
-def _sql_type(kind: pa.DataType, detected: str) -> str:
-    """Return how a column is read that is to have an Arrow type. What it does not look like is converted later on."""
-    if pa.types.is_temporal(kind) and detected in ("DATE", "TIMESTAMP"):
-        return detected
-    if pa.types.is_boolean(kind) and detected == "BOOLEAN":
-        return detected
-    return _SQL_TYPES.get(str(kind), "VARCHAR")
+def _field(name: str, column: ReadAs) -> pa.Field:
+    kind, decided = _ARROW_TYPES.get(column.kind, pa.string()), _DECIDED[column.kind]
+    return with_date_formats(pa.field(name, kind, metadata={DECIDED: decided.encode()}), column.formats)
 
 
-def _parse_columns(cells: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, pa.Array | None]:
-    """Convert texts to integers and booleans; also return which rows have a cell that is none."""
-    columns, odd = [], None
-    for column, field in zip(cells.columns, schema, strict=True):
-        if pa.types.is_integer(field.type) or pa.types.is_boolean(field.type):
-            texts = column
-            column = parse_integers(texts) if pa.types.is_integer(field.type) else parse_booleans(texts)
-            if column.null_count > texts.null_count:
-                here = pc.and_(pc.is_null(column), pc.is_valid(texts))
-                odd = here if odd is None else pc.or_(odd, here)
-        columns.append(column)
-    return pa.RecordBatch.from_arrays(columns, schema=schema), odd
+def _read_as(field: pa.Field, kind: str, formats: tuple[str, ...]) -> ReadAs:
+    """Return how a column is read that is to have an Arrow type, and looks like another."""
+    if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type):
+        if kind in ("DATE", "TIMESTAMP") and not formats:
+            return ReadAs(kind)
+        return ReadAs("TIMESTAMP", date_formats(field) or (ISO,))
+    if kind == "NULL" and field.metadata and field.metadata.get(DECIDED) == _DECIDED[kind].encode():
+        return ReadAs(kind)
+    return ReadAs(_SQL_TYPES.get(str(field.type), "VARCHAR"))
 
 
-def _wrong_type(column: str, cell: str, kind: str, row: str) -> tuple[str, str, str]:
+def _are_null_texts(texts: pa.Array) -> pa.Array:
+    return pc.is_in(texts, value_set=pa.array(NULL_TEXTS, texts.type))
+
+
+def _parse_columns(
+    cells: pa.RecordBatch, read_as: Sequence[ReadAs], schema: pa.Schema
+) -> tuple[pa.RecordBatch, pa.Array | None]:
+    """Convert texts to their types; also return which rows have a cell that is not of its type."""
+    *columns, odd = cells.columns
+    for j, (texts, column) in enumerate(zip(columns, read_as, strict=True)):
+        columns[j] = column.parse(texts)
+        if columns[j].null_count > texts.null_count:
+            here = pc.and_(pc.is_null(columns[j]), pc.invert(pc.or_kleene(pc.is_null(texts), _are_null_texts(texts))))
+            odd = pc.or_(odd, here)
+    typed = [column.cast(field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(typed, schema=schema), odd if odd.true_count else None
+
+
+def _declare(column: str, kind: str) -> str:
+    """Return the advice to declare a type."""
+    return f"declare the type (schema={{{column!r}: {kind!r}}}, --type {column}={kind})"
+
+
+def _wrong_type(column: str, cell: str, read: ReadAs, row: str) -> tuple[str, str, str]:
     """Return what is wrong with a row, the row, and what to do."""
+    kind, advice = read.kind, f"pass missing=[{cell!r}] (--missing {cell!r}) if it means a missing value"
+    if read.formats:
+        return (
+            f"column {column!r} contains {cell!r}, but it is a column of dates in {describe_format(read.formats[0])}",
+            row,
+            f"write ISO dates such as {as_iso(cell)}, or declare the format of this file, as in candide.read(…, "
+            f"schema={{{column!r}: 'date:%m/%d/%Y'}}), or {advice}",
+        )
     names = {"DATE": "dates", "TIMESTAMP": "dates and times", "BIGINT": "integers", "BOOLEAN": "booleans"}
-    advice = f"pass missing=[{cell!r}] if it means a missing value"
     if kind == "BIGINT" and any(map(str.isdigit, cell)):
         advice = "write a number like this one in the first rows, from which the type of the column is detected"
-    advice = f"correct it, declare the type (schema={{{column!r}: 'category'}}, --type {column}=category), or {advice}"
+    advice = f"correct it, {_declare(column, 'category')}, or {advice}"
     return (
         f"column {column!r} contains {cell!r}, but the preceding rows contain {names.get(kind, 'numbers')}",
         row,

@@ -70,8 +70,8 @@ def read(
         ``roles``.
     schema : dict, optional
         Types of columns by name: "number", "category", "boolean", "date", "text" or "str" (a category or free text).
-        Other types are inferred from the first rows. ``NaiveBayes(schema=…)`` declares the types of the files that it
-        is fitted to in the same way.
+        "date:%m/%d/%Y" also declares the format of dates that are not in ISO format. Other types are inferred from the
+        first rows. ``NaiveBayes(schema=…)`` declares the types of the files that it is fitted to in the same way.
     sql : str, optional
         A query of the database in ``paths`` or, without one, of DuckDB:
         ``"SELECT * FROM 'mail.parquet' WHERE year > 2020"``.
@@ -81,7 +81,9 @@ def read(
     encoding : str, optional
         Text encoding. By default it is detected from the first megabyte.
     missing : sequence of str, default=()
-        Strings that mark a missing cell of a CSV file, in addition to the empty string: ``["NA", "?"]``.
+        Strings that mark a missing cell of a CSV file, in addition to the empty string: ``["?"]``. In columns of
+        numbers, dates and booleans, NA, N/A, n/a, <NA>, #N/A, NULL, null, None, NaN and nan are missing too. A model
+        that is fitted to the source reads later CSV files with the same strings.
     on_bad_row : "error", "skip", path or callable, default="error"
         What to do with rows that cannot be read: raise an error that names the file and the line, skip them, write them
         to a JSON Lines file, or call a function with each. After a pass, ``source.bad_rows`` lists them.
@@ -112,7 +114,7 @@ def read(
     parts = _open_all([os.fspath(path) for path in paths], sql, how)
     for part in parts:
         part.temporary_files += how.copies.files
-    return ArrowSource(parts, requested, on_bad_row, check_declared(schema))
+    return ArrowSource(parts, requested, on_bad_row, check_declared(schema), how.missing)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, TextIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..data.containers import DECIDED, DECLARED
+from ..data.column_types import split_type
+from ..data.containers import DATE_FORMATS, DECIDED, DECLARED
 from ..data.conversion import to_boolean, to_datetime, to_exact_number, to_number, to_text
 from ..exceptions import ParameterError, SourceError, naming
 from .files import TemporaryCopy, TemporaryFolder
@@ -180,6 +181,10 @@ class Reader(ABC):
         """Return the same part with other column types, where the reader infers them."""
         return self
 
+    def with_missing(self, missing: Sequence[str]) -> Reader:
+        """Return the same part with other texts that mark missing cells, where the format has such texts."""
+        return self
+
 
 def rows_per_batch(row_bytes: float) -> int:
     """Return the number of rows of this size in a batch."""
@@ -275,9 +280,24 @@ _DECLARED_TYPES = {
 
 def declared_field(field: pa.Field, kind: str) -> pa.Field:
     """Return a column of a declared type; dates keep their time zone."""
+    kind, format = split_type(kind)
     zoned = kind == "date" and pa.types.is_timestamp(field.type) and field.type.tz is not None
     dtype = field.type if zoned else _DECLARED_TYPES[kind]
-    return pa.field(field.name, dtype, metadata={DECIDED: b"declared", DECLARED: kind.encode()})
+    declared = pa.field(field.name, dtype, metadata={DECIDED: b"declared", DECLARED: kind.encode()})
+    return with_date_formats(declared, [format] if format else ())
+
+
+def date_formats(field: pa.Field) -> tuple[str, ...]:
+    """Return the formats that the dates of a column fit; none for ISO dates and for columns of another type."""
+    found = (field.metadata or {}).get(DATE_FORMATS)
+    return tuple(found.decode().split("\n")) if found else ()
+
+
+def with_date_formats(field: pa.Field, formats: Sequence[str]) -> pa.Field:
+    """Return a column whose dates fit these formats."""
+    if not formats:
+        return field
+    return field.with_metadata({**(field.metadata or {}), DATE_FORMATS: "\n".join(formats).encode()})
 
 
 def union_schema(parts: Sequence[Reader], declared: Mapping[str, str]) -> pa.Schema:
@@ -287,13 +307,36 @@ def union_schema(parts: Sequence[Reader], declared: Mapping[str, str]) -> pa.Sch
     """
     first = parts[0]
     fields = {field.name: field for field in first.schema}
+    formats = {field.name: date_formats(field) for field in first.schema}
     for part in parts[1:]:
         check_columns(part, first.schema, first.name)
         for field in part.schema:
-            if field.name not in declared:
-                fields[field.name] = _common_field(fields[field.name], field)
+            name = field.name
+            if declared.get(name, "date") == "date":
+                formats[name] = _common_formats(name, formats[name], date_formats(field), part.name)
+            fields[name] = _common_field(fields[name], field)
     found = plain_schema(pa.schema(list(fields.values())))
-    return pa.schema([declared_field(f, declared[f.name]) if f.name in declared else f for f in found])
+    return pa.schema([_decided_field(field, declared.get(field.name), formats[field.name]) for field in found])
+
+
+def _decided_field(field: pa.Field, declared: str | None, formats: tuple[str, ...]) -> pa.Field:
+    if declared is None:
+        return with_date_formats(field, formats)
+    decided = declared_field(field, declared)
+    if pa.types.is_date(field.type) and pa.types.is_timestamp(decided.type):
+        decided = decided.with_type(field.type)  # without times of day
+    return with_date_formats(decided, formats if declared == "date" else ())
+
+
+def _common_formats(name: str, mine: tuple[str, ...], theirs: tuple[str, ...], file: str) -> tuple[str, ...]:
+    """Return the formats that the dates of all parts fit."""
+    both = tuple(format for format in mine if format in theirs) if mine and theirs else mine or theirs
+    if (mine or theirs) and not both:
+        raise SourceError(
+            f"{file}: the dates of column {name!r} fit {', '.join(theirs)}, but those of the preceding files fit "
+            f"{', '.join(mine)}; expected one format; write all dates in one format, such as 2024-02-29"
+        )
+    return both
 
 
 def _common_field(mine: pa.Field, theirs: pa.Field) -> pa.Field:

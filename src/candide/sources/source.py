@@ -26,6 +26,7 @@ from .reader import (
     ReadProgress,
     cast_batch,
     check_columns,
+    date_formats,
     rebatch,
     schema_fingerprint,
     union_schema,
@@ -58,8 +59,9 @@ class ArrowSource(Source):
         requested: RequestedRoles,
         on_bad_row: OnBadRow = "error",
         declared: Mapping[str, str] | None = None,
+        missing: tuple[str, ...] = (),
     ) -> None:
-        self.requested, self._on_bad_row, self._given_parts = requested, on_bad_row, parts
+        self.requested, self._on_bad_row, self._given_parts, self.missing = requested, on_bad_row, parts, missing
         self._declared = dict(declared or {})
         # Rows and bytes of the first batch, with only the columns that are read.
         self._first_size: tuple[int, int] | None = None
@@ -79,11 +81,19 @@ class ArrowSource(Source):
         self.schema = union_schema(parts[:_MAX_CHECKED], {**dict.fromkeys(texts, "str"), **self._declared})
         self._parts = [part.as_types(self.schema) for part in parts[:_MAX_CHECKED]] + list(parts[_MAX_CHECKED:])
 
-    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> Self:
-        declared = {name: kind for name, kind in check_declared(schema).items() if name in self.names}
-        if (of_texts and not self._is_text_format()) or not declared.items() - self._declared.items():
+    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False, missing: tuple[str, ...] = ()) -> Self:
+        if of_texts and not self._is_text_format():
             return self
-        other = copy.copy(self)
+        other, is_new = copy.copy(self), bool(missing and not self.missing)
+        if is_new:
+            other.missing, other._given_parts = missing, [part.with_missing(missing) for part in self._given_parts]
+            other._set_types(self._label)
+        declared = {name: kind for name, kind in check_declared(schema).items() if name in self.names}
+        if of_texts:
+            # A model does not read these columns, so their dates may be ambiguous.
+            declared = {**{field.name: "str" for field in other.schema if len(date_formats(field)) > 1}, **declared}
+        if not is_new and not declared.items() - self._declared.items():
+            return self
         other._declared, other._first_size = {**declared, **self._declared}, None
         other._set_types(self._label)
         return other
@@ -133,7 +143,7 @@ class ArrowSource(Source):
     def roles(self) -> Roles:  # type: ignore[override]
         """The roles of columns, as given or inferred from the first rows."""
         name = self._parts[0].name if len(self._parts) == 1 else "the source"
-        roles = infer_roles(self.requested, self.first_rows(_INFERENCE_ROWS), self._describes_texts(), name)
+        roles = infer_roles(self.requested, self._first_rows(_INFERENCE_ROWS, True), self._describes_texts(), name)
         self._set_types(roles.label)
         return roles
 
@@ -217,15 +227,18 @@ class ArrowSource(Source):
         progress = self._last_pass[0] = ReadProgress(BadRows(self._on_bad_row))
         return prefetch(self._pass(progress, skip, list(columns or self.names)))
 
-    def _quiet_pass(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+    def _quiet_pass(self, names: list[str], is_preview: bool = True) -> Iterator[pa.RecordBatch]:
         """Yield batches of a pass that is not the last one, and notes no bad rows."""
         quiet = BadRows("error" if self._progress.bad_rows.are_errors else "skip")
-        return self._pass(ReadProgress(quiet, is_preview=True), 0, names)
+        return self._pass(ReadProgress(quiet, is_preview=is_preview), 0, names)
 
     def first_rows(self, n: int) -> pa.Table:
         """Return the first rows."""
+        return self._first_rows(n, False)
+
+    def _first_rows(self, n: int, is_preview: bool) -> pa.Table:
         batches, n_rows = [], 0
-        for batch in self._quiet_pass(self.names):
+        for batch in self._quiet_pass(self.names, is_preview):
             batches.append(batch.slice(0, n - n_rows))
             n_rows += len(batches[-1])
             if n_rows >= n:

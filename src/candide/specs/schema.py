@@ -24,11 +24,14 @@ class Schema:
         Their names, where all are strings.
     roles : Roles, optional
         Which columns of a source held labels, texts, weights and cells.
+    missing : tuple of str
+        Texts that marked missing cells in a text format, as set by the user.
     """
 
     n_features: int
     feature_names: tuple[str, ...] | None = None
     roles: Roles | None = None
+    missing: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, data: Data) -> Schema:

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import as_2d_array, is_sparse, new_frame
-from ..data.categories import unseen_categories, warn_if_all_unseen
+from ..data.categories import unseen_categories, warn_if_all_unseen, warn_if_numbers
 from ..data.column_selection import check_columns, did_you_mean, select_columns
-from ..data.column_types import DECLARED, MIXED, ColumnType, is_mixed
+from ..data.column_types import DECLARED, MIXED, STRINGS, ColumnType, is_mixed, label_kind
 from ..data.columns import Column, Columns, Kind, Records, with_omitted
 from ..data.containers import (
     Imputation,
     column_names,
     column_values,
+    date_formats,
     fill_missing,
     frame_library,
     frame_library_by_name,
@@ -28,6 +29,7 @@ from ..data.containers import (
     time_zones,
     to_cell_types,
 )
+from ..data.date_formats import ISO
 from ..data.dates import has_date_parts
 from ..data.index import is_whole
 from ..data.table import read_table
@@ -96,9 +98,10 @@ class TableSchema(Schema):
     def of_table(cls, X: Any, columns: Any, declared: Mapping[Any, str]) -> tuple[TableSchema, Columns]:
         """Return the schema of the first table, and that table encoded; ``declared``: types of its columns."""
         given, backend = column_names(X), frame_library(X)
-        types = {name: ColumnType(kind, DECLARED) for name, kind in declared.items()}
-        examples = neutral_cells(X)
+        examples, formats = neutral_cells(X), date_formats(X)
         zones = time_zones(examples)
+        types = {name: ColumnType.of(kind, DECLARED) for name, kind in declared.items()}
+        types = {name: _with_format(column_type, formats.get(name)) for name, column_type in types.items()}
         data = read_table(X, types=types, zones=zones)
         settings = _parse_columns(columns, data)
         column_specs = _column_specs(settings, data.names)
@@ -115,17 +118,20 @@ class TableSchema(Schema):
             "blocks": _blocks(settings, data.names),
             "backend": None,
             "examples": examples
-            | {name: _EXAMPLES[kind] for name, kind in declared.items() if kind in _EXAMPLES and name not in zones},
+            | {name: _EXAMPLES[t.kind] for name, t in types.items() if t.kind in _EXAMPLES and name not in zones},
             "whole": frozenset(column.name for column in data.columns if _is_whole(column)),
-            "types": _decided_types(X, data, examples, types, column_specs),
         }
-        return replace(cls.of_parts(parts), backend=backend), data
+        decided = _decided_types(X, data, examples, types, column_specs)
+        for column in data.columns:
+            if column.kind == "category" and column.name in decided and decided[column.name].decided == STRINGS:
+                warn_if_numbers(column)
+        return replace(cls.of_parts(parts), backend=backend, types=decided), data
 
     def parts(self) -> dict[str, Any]:
         """Return what is written to model files, where column specs are called "wanted"."""
         names = ("given", "names", "blocks", "examples", "whole")
         backend = None if self.backend is None else self.backend.value
-        types = {name: (column_type.kind, column_type.decided) for name, column_type in self.types.items()}
+        types = {name: (column_type.name, column_type.decided) for name, column_type in self.types.items()}
         return {
             **{name: getattr(self, name) for name in names},
             "wanted": self.column_specs,
@@ -141,7 +147,7 @@ class TableSchema(Schema):
         n_features, column_specs, given = parts.pop("n_given"), parts.pop("wanted"), parts["given"]
         named = given is not None and all(isinstance(name, str) for name in given)
         parts["backend"] = frame_library_by_name(parts["backend"])
-        parts["types"] = {name: ColumnType(*column_type[:2]) for name, column_type in parts.get("types", {}).items()}
+        parts["types"] = {name: ColumnType.of(*stored[:2]) for name, stored in parts.get("types", {}).items()}
         feature_names = given if named else None
         return cls(n_features=n_features, feature_names=feature_names, column_specs=column_specs, **parts)
 
@@ -188,6 +194,20 @@ class TableSchema(Schema):
         """Return the types of the input columns, including those decided after the first rows."""
         given = range(self.n_features) if self.given is None else self.given
         return {name: self._column_type(name, statistics) for name in given}
+
+    def text_types(self, statistics: TableStatistics) -> dict[Any, str]:
+        """Return the types as which text formats are read, by column.
+
+        Categories that are numbers or booleans are recognized by their values, which may be missing.
+        """
+        found = {}
+        for name, column_type in self.column_types(statistics).items():
+            labels = [] if column_type.labels is None else column_type.labels.tolist()
+            if column_type.kind == "date":
+                found[name] = f"date:{column_type.format or ISO}"
+            elif column_type.kind != "missing" and label_kind(labels) in ("str", None):
+                found[name] = column_type.kind
+        return found
 
     def _column_type(self, name: Any, statistics: TableStatistics) -> ColumnType:
         j = self.names.index(name)
@@ -268,6 +288,12 @@ class TableSchema(Schema):
 _EXAMPLES: dict[str, Any] = {"boolean": False, "date": date(1970, 1, 1)}
 
 
+def _with_format(column_type: ColumnType, format: str | None) -> ColumnType:
+    """Return a type of dates with the format in which they were read, if none was declared."""
+    is_open = column_type.kind == "date" and column_type.format is None
+    return column_type._replace(format=format) if is_open else column_type
+
+
 def _parts_of_dates(names: tuple[Any, ...], given: Sequence[Any] | None) -> dict[Any, None]:
     """Return the names of columns derived from dates, because a table may have a column of the same name."""
     return dict.fromkeys(name for name in names if given is None or name not in given)
@@ -285,18 +311,18 @@ def _decided_types(
     column_specs: tuple[ColumnSpec, ...],
 ) -> dict[Any, ColumnType]:  # fmt: skip
     """Return the types of the columns of the first table, and how they were decided."""
-    storage, made = storage_types(X), {column.name: column for column in data.columns}
+    storage, made, formats = storage_types(X), {column.name: column for column in data.columns}, date_formats(X)
     of_dates = _parts_of_dates(data.names, column_names(X))
     families = {name: column_spec.family for name, column_spec in zip(data.names, column_specs, strict=True)}
     types = {}
     for name in storage:
         kind = made[name].kind
         if name in declared:
-            types[name] = ColumnType(kind if declared[name].kind == "str" else declared[name].kind, DECLARED)
+            types[name] = declared[name]._replace(kind=kind) if declared[name].kind == "str" else declared[name]
         elif kind == "category" and families[name] in _NAMES:
             types[name] = ColumnType(kind, f"columns={{{name!r}: {families[name]!r}}}")
         elif kind in ("number", "missing") and has_date_parts(name, of_dates):
-            types[name] = ColumnType("date", storage[name])
+            types[name] = ColumnType("date", storage[name], format=formats.get(name))
         elif kind == "category" and storage[name].endswith("object") and is_mixed(column_values(X, name)):
             types[name] = ColumnType(kind, MIXED)
         else:

@@ -140,6 +140,7 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
         "roles": None if schema.roles is None else _roles(schema.roles),
         "note": note,
         "copies": copies,
+        **({"missing": schema.missing} if schema.missing else {}),
     }
     columns = parts["feature_names"] or (parts["n_features"], parts["roles"])
     if model.provenance is not None:
@@ -198,12 +199,13 @@ def model_of(content: Content, path: Any) -> Model:
 
 def _schema(parts: Mapping[str, Any], path: Any) -> Schema:
     roles = None if parts["roles"] is None else Roles(**parts["roles"])
+    missing = parts.get("missing") or ()
     if parts["schema"] is None:
-        return Schema(parts["n_features"], parts["feature_names"], roles)
+        return Schema(parts["n_features"], parts["feature_names"], roles, missing)
     from ..specs.table_schema import TableSchema
 
     with decoding_errors(f"{path} cannot be loaded"):
-        return replace(TableSchema.of_parts(parts["schema"]), roles=roles)
+        return replace(TableSchema.of_parts(parts["schema"]), roles=roles, missing=missing)
 
 
 def _check_parameters(model: Model, path: Any) -> None:

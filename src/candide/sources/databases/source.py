@@ -56,7 +56,9 @@ class DatabaseSource(EngineSource):
     def with_roles(self, roles: Roles) -> DatabaseSource:
         return DatabaseSource(replace(self._query, roles=roles))
 
-    def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False) -> DatabaseSource:
+    def with_types(
+        self, schema: Mapping[Any, str], *, of_texts: bool = False, missing: tuple[str, ...] = ()
+    ) -> DatabaseSource:
         label = self.roles.label
         if of_texts or label not in schema:
             return self

@@ -55,9 +55,10 @@ _PARTS: dict[str, Any] = {
     "roles": dict[str, Any] | None,
     "note": dict[str, Any] | None,
     "copies": Floats | None,
+    "missing": tuple[str, ...] | None,
 }
-# Parts that the first files did not have.
-_OPTIONAL = {"importance", "copies"}
+# Parts that the first files did not have, or that not every file has.
+_OPTIONAL = {"importance", "copies", "missing"}
 _ROLES: dict[str, Any] = {
     "label": str,
     "text": str | None,
@@ -316,10 +317,10 @@ def _is_plain(value: Any) -> bool:
 
 def _check_types(types: dict[Any, tuple[str, str]], given: Sequence[Any]) -> None:
     """Check that types of columns are those of the columns of the input."""
-    from ...data.column_types import TYPES
+    from ...data.column_types import is_type
 
-    kinds = {kind for kind, _ in types.values()}
-    require(not types.keys() - set(given) and kinds <= {*TYPES, "missing"}, "the types of its columns are invalid")
+    known = all(kind == "missing" or is_type(kind) for kind, _ in types.values())
+    require(not types.keys() - set(given) and known, "the types of its columns are invalid")
 
 
 def _check_columns(parts: dict[str, Any], n_columns: int) -> None:
