@@ -164,7 +164,7 @@ class UnseenNotes:
 def _dates(name: str, cells: list[Any], column_type: ColumnType | None) -> Any:
     import numpy as np
 
-    from ..data.date_formats import as_iso, describe_format, to_date
+    from ..data.dates import as_iso, describe_format, to_date
 
     format = None if column_type is None else column_type.format
     dates = [None if cell is None else to_date(cell, format) for cell in cells]

@@ -24,8 +24,7 @@ from .conversion import (
     to_number,
     to_text,
 )
-from .date_formats import describe_format, is_date_format, to_date
-from .dates import date_categories
+from .dates import date_categories, describe_format, is_date_format, to_date
 from .factorize import NUMBERS, Factorized, array_cells, unbox_cells
 
 Cells = Array | Factorized

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..data.conversion import is_boolean_text, is_number_text, to_boolean
-from ..data.date_formats import ISO, fitting_formats, to_date
+from ..data.dates import ISO, fitting_formats, to_date
 from .duckdb_engine import connect, table_function
 from .files import TemporaryCopy, open_for_writing
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from ..data.column_types import STRINGS
 from ..data.containers import DECIDED
 from ..data.conversion import to_boolean
-from ..data.date_formats import ISO, as_iso, describe_format, to_date
+from ..data.dates import ISO, as_iso, describe_format, to_date
 from ..exceptions import SourceError, warn
 from .csv_dialect import (
     NULL_TEXTS,

@@ -29,8 +29,7 @@ from ..data.containers import (
     time_zones,
     to_cell_types,
 )
-from ..data.date_formats import ISO
-from ..data.dates import has_date_parts
+from ..data.dates import ISO, has_date_parts
 from ..data.index import is_whole
 from ..data.table import read_table
 from ..exceptions import InputError, ParameterError
