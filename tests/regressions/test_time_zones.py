@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from cli.terminal import run
 from export.scoring import Score, assert_same_answers, score, scored_by
 from tiers import every, fitted_once, late
 
@@ -129,6 +130,13 @@ def test_model_files_keep_the_zone(tmp_path: Path) -> None:
         X = _elsewhere(frame)["UTC"]
         np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
         np.testing.assert_array_equal(candide.from_json(model.to_json()).predict_proba(X), model.predict_proba(X))
+
+
+def test_json_lines_with_offsets(tmp_path: Path) -> None:
+    _model().save(tmp_path / "m.candide")
+    lines = [f'{{"when": "2023-06-07T{time}", "x": 0.1}}' for time in ("16:00:00+00:00", "02:00:00+00:00", "12:00:00")]
+    answer = run("classify", tmp_path / "m.candide", stdin="\n".join(lines) + "\n").out
+    assert [line.partition("\t")[0] for line in answer.splitlines()] == ["open", "closed", "open"]
 
 
 def test_models_of_different_zones_are_not_merged() -> None:
