@@ -220,17 +220,19 @@ class CsvReader(Reader):
 
     def _read(self, connection: Any, names: Sequence[str], options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
         """Yield cells, and in the last column whether one was not converted."""
-        selected, odd = [], ["false"]
+        selected, possible, odd = [], ["false"], ["false"]
         for j in map(self.dialect.names.index, names):
             # By position: DuckDB ignores case in names.
             cell, column = f"c{j}", self._columns[j]
             converted = None if column.formats else _CONVERTED.get(column.kind)
             selected.append(cell if converted is None else f"{converted.format(cell)} AS {cell}")
             if converted is not None:
-                is_text = f"{cell} IS NOT NULL AND NOT list_contains({literal(NULL_TEXTS)}, {cell})"
-                odd.append(f"({converted.format(cell)} IS NULL AND {is_text})")
+                possible.append(f"({converted.format(cell)} IS NULL AND {cell} IS NOT NULL)")
+                odd.append(f"({possible[-1]} AND NOT list_contains({literal(NULL_TEXTS)}, {cell}))")
+        # The first condition is there for speed: few rows have such cells.
+        is_odd = f"CASE WHEN {' OR '.join(possible)} THEN {' OR '.join(odd)} ELSE false END"
         file = table_function("read_csv", escape_glob(self._path), options)
-        query = connection.sql(f"SELECT {', '.join(selected)}, {' OR '.join(odd)} AS odd FROM {file}")
+        query = connection.sql(f"SELECT {', '.join(selected)}, {is_odd} AS odd FROM {file}")
         return iter(query.to_arrow_reader(ENGINE_ROWS))
 
     def _options(self, rejects: bool = False) -> dict[str, Any]:
