@@ -135,4 +135,4 @@ def test_sparse_and_wide() -> None:
 
 
 def test_lazy_frames() -> None:
-    refused(pl.LazyFrame({"a": [1]}), "X is a LazyFrame of polars", "pass X.collect()")
+    refused(pl.LazyFrame({"a": [1]}), "X is a polars LazyFrame", "pass X.collect()")

@@ -129,8 +129,8 @@ def test_there_must_be_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "found"),
     [
-        (b"", "it has 0 bytes"),
-        (b"abc", "it has 3 bytes"),
+        (b"", "it has only 0 bytes"),
+        (b"abc", "it has only 3 bytes"),
         (b"\xff" * 100, "not a model file: it begins with the bytes ff ff"),
         (b"PK\x03\x04" + b"\0" * 100, "not a model file: it begins with the bytes 50 4b"),
         ((10**9).to_bytes(8, "little") + b'{"__metadata__"', "truncated"),

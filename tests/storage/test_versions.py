@@ -63,8 +63,8 @@ def test_an_older_file_is_brought_to_the_version_of_now(document: EncodedContent
 def test_samples_of_version_3_had_a_budget_for_each_class() -> None:
     """Their thresholds become floors; below the lowest one, rows of all classes are there."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(500, 3)), np.arange(500) % 5 // 3
-    model = NaiveBayes(order=0, subsample=150, compute_loo=False).fit(X, y)
+    X, y = rng.normal(size=(1_500, 3)), np.arange(1_500) % 5 // 3
+    model = NaiveBayes(order=0, subsample=500, compute_loo=False).fit(X, y)
     document = EncodedContent.of(content_of(model, sample=True))
     old = document._replace(parts=deepcopy(document.parts), arrays=dict(document.arrays))
     sample, kept = old.parts["state"]["sample"], model.model_.state.sample

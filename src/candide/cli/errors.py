@@ -83,6 +83,8 @@ def _about_files(error: OSError) -> str:
 
 # Parameters in messages for Python, and the options of the command line.
 _IN_A_TERMINAL = (
+    # What a message says for Python, and in parentheses for the command line.
+    (r"(with|pass|example|as|type:) [^;()]*\((--[^()]+?) on the command line\)", r"\1 \2"),
     (r"on_bad_row='skip'", "--on-bad-row skip"),
     (r"extensions=True", "--extensions"),
     (r"pass unlabeled='drop'", "pass --set unlabeled=drop"),
@@ -101,6 +103,8 @@ def in_a_terminal(message: str) -> str:
     """
     >>> in_a_terminal("mail.csv, line 3: 3 cells; correct the line, or leave such rows out with on_bad_row='skip'")
     'mail.csv, line 3: 3 cells; correct the line, or leave such rows out with --on-bad-row skip'
+    >>> in_a_terminal("try again later, or wait longer with timeout= (--lock-timeout on the command line)")
+    'try again later, or wait longer with --lock-timeout'
     """
     for pattern, said in _IN_A_TERMINAL:
         message = re.sub(pattern, said, message)

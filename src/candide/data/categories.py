@@ -272,7 +272,7 @@ def warn_if_numbers(column: Column) -> None:
     >>> print(found[0].message)
     column 'age' is read as categories, because 25.0% of its cells are not numbers: '?'; if they mark missing cells, \
 pass missing=['?'] to candide.read (--missing '?' on the command line); otherwise declare the type, such as \
-schema={'age': 'category'} (--type age=category)
+schema={'age': 'category'} (--type age=category on the command line)
     """
     assert column.labels is not None
     labels, known = column.labels.tolist(), column.values[column.values >= 0]
@@ -293,7 +293,7 @@ schema={'age': 'category'} (--type age=category)
     warn(
         f"column {name!r} is read as categories, because {share:.1%} of its cells are not numbers: {listed}; "
         f"{'; '.join(advice)}; otherwise declare the type, such as schema={{{name!r}: 'category'}} "
-        f"(--type {name}=category)"
+        f"(--type {name}=category on the command line)"
     )
 
 

@@ -217,6 +217,7 @@ class Evaluation:
 
     @property
     def ece_by_chance(self) -> float:
+        """The calibration error to expect of perfectly calibrated probabilities."""
         return self._ece_by_chance()[0]
 
     @property
