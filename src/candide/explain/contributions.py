@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -152,11 +152,14 @@ class _Table:
             part = self.views.weights.weighted(view, scores[None])
             if part is not None and self._is_given(view):
                 yield self._single(view, part[0])
-        yield from self._weighed(self.views.n_single, self.views.names[0], self._added_up(parts))
-        looked, numbers = self.views.binning.transform(self.row, self.kernels), self.views.binning.number_columns
+        together = self._added_up(parts)
+        yield from self._weighed(self.views.n_single, self.views.names[0], together, self.views.columns)
+        binning = self.views.binning
+        binned, columns = binning.transform(self.row, self.kernels), [column.column for column in binning.columns]
         for view, one in enumerate(self.views.views, self.views.n_single + 1):
             if self.views.weights.weight[view].any():
-                yield from self._weighed(view, one.name, one.contributions(looked, numbers, self.kernels))
+                found = one.contributions(binned, binning.number_columns, self.kernels)
+                yield from self._weighed(view, one.name, found, columns)
         for view, text in enumerate(self.views.texts, self.views.n_views - len(self.views.texts)):
             if self.views.weights.weight[view].any() and self.row.columns[text.column].absent is None:
                 yield from self._of_text(view, text.column, text.stacked)
@@ -179,13 +182,13 @@ class _Table:
         given = np.array([view for view in range(n_columns) if self._is_given(view)], dtype=np.int64)
         return ViewContributions(given, parts[given], parts[n_columns:].sum(axis=0))
 
-    def _weighed(self, view: int, name: str, parts: ViewContributions) -> Iterator[Term]:
+    def _weighed(self, view: int, name: str, parts: ViewContributions, columns: Sequence[int]) -> Iterator[Term]:
+        """Yield the terms of a view; places of its parts are positions among ``columns``."""
         if not self.views.weights.weight[view].any():
             return
         joint = parts.scores[:0] if parts.pair_scores is None else parts.pair_scores
         shares, limit = self.views.weights.weighted_parts(view, np.vstack([parts.scores, joint, parts.rest]))
-        # Columns of all views are counted among those that had a model when the views were made.
-        columns, n_columns = self.views.columns, len(parts.columns)
+        n_columns = len(parts.columns)
         for place, scores in zip(parts.columns.tolist(), shares[:n_columns], strict=True):
             yield self._cell(columns[place], scores, name)
         for pair, scores in zip(parts.pairs.tolist(), shares[n_columns:-1], strict=True):

@@ -15,6 +15,7 @@ from ..families.text_likelihood import TextLikelihood
 from ..kernels.layouts import Array, Floats
 from ..stacking.binning import TableBinning
 from ..stacking.covariance import Covariance
+from ..stacking.dependence import OneDependence, TwoDependence, UpdatedCounts
 from ..stacking.fourier_regression import FourierRegression
 from ..stacking.grid_regression import GridRegression
 from ..stacking.refinement import word_features
@@ -95,17 +96,23 @@ def _weights(model: Classifier, n_columns: int) -> tuple[Floats, list[tuple[str,
         kinds = model.state.statistics.kinds
         own = [float(choice.model is not None or kinds[j] == "text") for j, choice in enumerate(family.choices)]
         return np.array([*own, *[1.0] * len(family.blocks)]), []
-    columns = [np.arange(len(views.columns)), *(_columns_of(view, views.binning) for view in views.views)]
-    notes = [_listed([str(family.names[views.columns[i]]) for i in places.tolist()]) for places in columns]
+    binned = np.array([column.column for column in views.binning.columns], dtype=np.int64)
+    columns = [np.array(views.columns, dtype=np.int64), *(binned[_places(view, views.binning)] for view in views.views)]
+    notes = [_listed([str(family.names[j]) for j in own.tolist()]) for own in columns]
     weight = np.concatenate([views.column_weight(n_columns), views.mean_view_weight])
     return weight, list(zip(views.names, notes, strict=True))
 
 
-def _columns_of(view: View, binning: TableBinning) -> Array:
-    """Return the columns of a view, given their positions among the coded columns."""
-    numbers = np.array([i for i, column in enumerate(binning.columns) if column.is_number], dtype=np.int64)
+def _places(view: View, binning: TableBinning) -> Array:
+    """Return the columns of a view, as positions among the binned columns."""
+    if isinstance(view, UpdatedCounts):
+        return _places(view.base, binning)
+    if isinstance(view, OneDependence):
+        return view.merged.columns
+    if isinstance(view, TwoDependence):
+        return view.one.merged.columns
     if isinstance(view, Covariance):
-        return np.sort(view.coordinates.code_columns(numbers))
+        return np.sort(view.coordinates.code_columns(binning.number_columns))
     if isinstance(view, FourierRegression):
         return np.unique(view.features.inputs.column)
     if isinstance(view, GridRegression):

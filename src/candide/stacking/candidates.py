@@ -26,13 +26,18 @@ if TYPE_CHECKING:
 
 # Bins of number columns in the views of pairs; the first of them serve triples too.
 BINS = (6, 10)
+# Tables with more columns are wide: their views of several columns do not use all columns (``_columns_of_views``).
+FEW_COLUMNS = 64
+# Columns of these views in a wide table: informative ones at most; with others, as many as this.
+MOST_INFORMATIVE, MOST_OTHERS = 200, 100
 # Columns whose pairs are the parents of triples.
 PARENTS = 6
 # The ridge of a view; that of a column grows with the root of their number.
 RIDGE = 4.0
 # The ridge of a text column, whose bins are already regularized.
 TEXT_RIDGE = 0.5
-# Without views of several columns: the ridge of single columns, and that of their sum, naive Bayes itself.
+# Without views of several columns, and in wide tables, where these views use a part of the columns: the ridge of single
+# columns, and that of their sum, naive Bayes itself.
 _RIDGES_ALONE = 1.0, 0.1
 # A column's family was chosen on the rows that it is then weighed on, so that noise seems to gain a little. The ridge
 # of a column that gains so much (log-loss summed over all rows) is doubled; where it gains less, it grows further.
@@ -50,9 +55,10 @@ def make_views(likelihood: TableLikelihood, training: TrainingRows, order: int, 
     """Make views without weights. ``order``: the number of columns that another may depend on (0: none)."""
     from .stacked_views import StackedViews
 
-    feature_set, rows = TableBinning.of(likelihood.statistics, likelihood.shown), likelihood.statistics.rows
-    log_prior, losses = log_shares(rows), _losses(likelihood)
-    gains, n_rows = gain(rows, losses), float((rows / likelihood.statistics.row_weight).sum())
+    rows, losses = likelihood.statistics.rows, _losses(likelihood)
+    log_prior, gains, n_rows = log_shares(rows), gain(rows, losses), _n_rows(likelihood)
+    chosen, paired = _columns_of_views(losses, gains, n_rows)
+    feature_set = TableBinning.of(likelihood.statistics, [likelihood.shown[i] for i in chosen])
     views: tuple[View, ...] = ()
     unit = mean_row_weight(training)
     if order and len(feature_set.columns) > 1:
@@ -63,22 +69,47 @@ def make_views(likelihood: TableLikelihood, training: TrainingRows, order: int, 
             weight,
             weight / training.multiplicity,
         )
-        views = tuple(_views(feature_set, cases, log_prior, np.argsort(losses, kind="stable"), order, kernels))
+        by_loss = np.argsort(losses[chosen], kind="stable")
+        views = tuple(_views(feature_set, cases, log_prior, by_loss, paired, order, kernels))
         if order > 1:
-            views += tuple(fit_fourier_regressions(*_codes(feature_set), cases, len(rows), _relevance(gains, n_rows)))
-    none, n_classes = np.zeros(0), training.batch.n_classes
+            relevance = _relevance(gains, n_rows)[chosen]
+            views += tuple(fit_fourier_regressions(*_codes(feature_set), cases, len(rows), relevance))
+    none, n_classes, alone = np.zeros(0), training.batch.n_classes, not views or len(losses) > FEW_COLUMNS
     unweighted = StackingWeights(none, none, np.zeros((0, n_classes)), np.zeros(n_classes))
     texts = tuple(TextColumnView.of(likelihood, j) for j in likelihood.texts)
-    ridge = np.append(_ridges(gains * n_rows, len(likelihood.blocks), len(views)), np.full(len(texts), TEXT_RIDGE))
+    ridge = np.append(
+        _ridges(gains * n_rows, len(likelihood.blocks), len(views), alone=alone), np.full(len(texts), TEXT_RIDGE)
+    )
     return StackedViews(
         tuple(likelihood.shown), len(likelihood.blocks), feature_set, views, ridge, unweighted, texts, unit
     )
 
 
-def _ridges(gain: Floats, n_blocks: int, n_views: int) -> Floats:
+def _n_rows(likelihood: TableLikelihood) -> float:
+    return float((likelihood.statistics.rows / likelihood.statistics.row_weight).sum())
+
+
+def _columns_of_views(losses: Floats, gains: Floats, n_rows: float) -> tuple[Array, Array]:
+    """Return the columns of views of several columns, in table order; and which of these are in pairs, the best first.
+
+    In a wide table, a column is informative if it gains more than the best of so many columns would by chance. Views
+    use the informative columns, and some others, which are the first in table order: if the others were chosen by their
+    gain, left-out rows would seem to be predicted better than new ones.
+    """
+    if len(losses) <= FEW_COLUMNS:
+        return np.arange(len(losses)), np.argsort(losses, kind="stable")
+    # Rounded, because sums in another order differ in their last digits.
+    order = np.argsort(np.round(losses, 9), kind="stable")
+    best = order[gains[order] > _gain_by_chance(len(gains), n_rows)][:MOST_INFORMATIVE]
+    others = np.setdiff1d(np.arange(len(losses)), best)[: max(0, MOST_OTHERS - len(best))]
+    chosen = np.sort(np.concatenate([best, others]))
+    return chosen, np.searchsorted(chosen, best[:MOST_OTHERS])
+
+
+def _ridges(gain: Floats, n_blocks: int, n_views: int, *, alone: bool) -> Floats:
     """Return the ridge factors of columns, blocks, their sum, and views, from the gain of each column."""
     n_columns = max(1, len(gain))
-    of_column, of_sum = (RIDGE, RIDGE) if n_views else _RIDGES_ALONE
+    of_column, of_sum = _RIDGES_ALONE if alone else (RIDGE, RIDGE)
     columns = of_column * np.sqrt(n_columns) * (1.0 + _DOUBTFUL / np.maximum(gain, _LEAST_GAIN))
     together = of_sum * (1.0 + _DOUBTFUL * n_columns / max(float(np.maximum(gain, 0.0).sum()), _LEAST_GAIN))
     return np.concatenate([columns, np.full(n_blocks, of_column), [together], np.full(n_views, RIDGE)])
@@ -95,9 +126,11 @@ def doubt(scores: Floats, classes: Array, weight: Floats) -> float:
     return 1.0 + _DOUBTFUL / max(gained(scores, classes, weight) * float(weight.sum()), _LEAST_GAIN)
 
 
-def information(likelihood: TableLikelihood) -> Floats:
-    """Return the gain of each column over the class shares in log-loss per row, left out."""
-    return np.asarray(gain(likelihood.statistics.rows, _losses(likelihood)))
+def information(likelihood: TableLikelihood, binning: TableBinning) -> Floats:
+    """Return the gain of each binned column over the class shares in log-loss per row, left out."""
+    place = {j: i for i, j in enumerate(likelihood.shown)}
+    losses = _losses(likelihood)[[place[column.column] for column in binning.columns]]
+    return np.asarray(gain(likelihood.statistics.rows, losses))
 
 
 def _losses(likelihood: TableLikelihood) -> Floats:
@@ -107,9 +140,14 @@ def _losses(likelihood: TableLikelihood) -> Floats:
     return np.array([min(choices[j].losses.values()) for j in likelihood.shown])
 
 
+def _gain_by_chance(n_columns: int, n_rows: float) -> float:
+    """Return what the best of many columns without information gains in log-loss per row."""
+    return float((_BY_CHANCE + np.log(n_columns)) / n_rows)
+
+
 def _relevance(gain: Floats, n_rows: float) -> Floats:
     """Return the weight of a column by its information about the class, above 0 and up to 1."""
-    gain = np.maximum(gain - (_BY_CHANCE + np.log(len(gain))) / n_rows, 0.0)
+    gain = np.maximum(gain - _gain_by_chance(len(gain), n_rows), 0.0)
     gain += _LEAST_RELEVANCE * max(float(gain.max()), 1e-3)
     return np.asarray(np.sqrt(gain / gain.max()))
 
@@ -120,20 +158,23 @@ def _codes(feature_set: TableBinning) -> tuple[list[Floats], list[bool]]:
 
 
 def _views(
-    feature_set: TableBinning, cases: LabeledRows, log_prior: Floats, by_loss: Array, order: int, kernels: Kernels
-) -> Iterator[View]:
+    feature_set: TableBinning, cases: LabeledRows, log_prior: Floats, by_loss: Array, paired: Array, order: int,
+    kernels: Kernels,
+) -> Iterator[View]:  # fmt: skip
     counts, numbers = _codes(feature_set)
     for bins in BINS:
         if bins > BINS[0] and max(column.size for column in feature_set.columns) <= BINS[0]:
             continue  # finer bins would be the same
+        if len(paired) < 2:
+            break
         one = one_dependence(
-            f"pairs of columns, {bins} bins", merge_codes(counts, numbers, bins), cases, log_prior, kernels, by_loss
+            f"pairs of columns, {bins} bins", merge_codes(counts, numbers, bins), cases, log_prior, kernels, paired
         )
         if one is None:
             return
         yield one
         if order > 1 and bins == BINS[0]:
-            two = two_dependence("triples of columns", one, by_loss[:PARENTS], cases, log_prior, kernels)
+            two = two_dependence("triples of columns", one, paired[:PARENTS], cases, log_prior, kernels)
             if two is not None:
                 yield two
     yield from _covariances(feature_set, cases, len(log_prior), by_loss)

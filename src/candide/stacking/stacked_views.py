@@ -403,7 +403,7 @@ class StackedViews:
         stacked, problem = with_refitted_cells(stacked, likelihood, problem, kernels)
         if refine:
             stacked, problem = with_grids(
-                stacked, information(likelihood), everything, problem, kernels, always=refine is True
+                stacked, information(likelihood, stacked.binning), everything, problem, kernels, always=refine is True
             )
         return replace(stacked, weights=problem.weights, partial=None), problem.scores
 

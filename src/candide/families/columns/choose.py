@@ -186,12 +186,12 @@ def reason_to_drop(statistics: TableStatistics, j: int) -> str:
     cells = statistics.grid.column(place)
     if len(cells.low) < 2 and (cells.low == cells.high).all():
         return "constant"
-    if has_date_parts(statistics.names[j], dict.fromkeys(statistics.names)):
-        return ""  # consecutive days are not identifiers
     with np.errstate(over="ignore", invalid="ignore"):
         _, _, variance = statistics.moments.only(place).pooled()
     numbered = _is_numbering(cells._replace(count=cells.count / row), float(variance[0]), known)
-    return "an identifier: the rows are numbered" if numbered else ""
+    # Consecutive days are not identifiers.
+    is_date = numbered and has_date_parts(statistics.names[j], dict.fromkeys(statistics.names))
+    return "an identifier: the rows are numbered" if numbered and not is_date else ""
 
 
 def note_on_ranks(gained: Floats) -> str:

@@ -230,11 +230,11 @@ def log_rest(joint: Floats, own: Positions) -> Floats:
     """Return the logarithm of the sum over all classes except each row's own."""
     if joint.shape[1] == 1:
         return np.full(len(joint), -np.inf)
-    rest = joint.copy()
-    rest[np.arange(len(rest)), own] = -np.inf
-    top = rest.max(axis=1, keepdims=True)
+    rest = joint.T.copy()  # sums over the first axis are several times as fast
+    rest[own, np.arange(len(joint))] = -np.inf
+    top = rest.max(axis=0)
     rest -= top
-    return np.asarray(np.log(np.exp(rest, out=rest).sum(axis=1)) + top[:, 0])
+    return np.asarray(np.log(np.exp(rest, out=rest).sum(axis=0)) + top)
 
 
 def own_left(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -> Floats:
