@@ -179,8 +179,9 @@ def test_imputed_dates_are_in_the_zone_of_the_table(zone: str) -> None:
     here.loc[3, "when"] = there.loc[3, "when"] = pd.NaT
     one, other = diagnostics.impute(model, here)["when"], diagnostics.impute(model, there)["when"]
     assert abs(one[3] - other[3]) < pd.Timedelta("1s")
-    X = pl.from_pandas(there)
-    assert abs(diagnostics.impute(model, X)["when"][3] - other[3].to_pydatetime()) < timedelta(seconds=1)
+    for unit in ("ms", "us", "ns"):
+        X = pl.from_pandas(there).with_columns(pl.col("when").cast(pl.Datetime(unit, "UTC")))
+        assert abs(diagnostics.impute(model, X)["when"][3] - other[3].to_pydatetime()) < timedelta(seconds=1)
 
 
 def test_sql_converts_to_the_zone(score: Score) -> None:

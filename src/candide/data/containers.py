@@ -183,6 +183,9 @@ def _scatter(series: Any, places: Array, guesses: list[Any]) -> Any:
         # Polars before 1.32 cannot write texts into a column of categories: it raises, or leaves them missing.
         texts = series.cast(nw.String).scatter(places, guesses).to_native()
         return nw.from_native(texts.cast(series.to_native().dtype), series_only=True)
+    if series.implementation.is_polars() and series.dtype.is_temporal():
+        # Polars writes the microseconds of Python's dates into a column of nanoseconds.
+        guesses = nw.new_series(series.name, guesses, series.dtype, backend=series.implementation)
     if not series.implementation.is_pyarrow():
         return series.scatter(places, guesses)
     # pyarrow cannot write durations or categories into a column.
