@@ -176,7 +176,7 @@ def _fill_series(series: Any, filling: Imputation) -> Any:
     return _scatter(series, places, guesses)
 
 
-def _scatter(series: Any, places: Array, guesses: list[Any]) -> Any:
+def _scatter(series: Any, places: Array, guesses: Any) -> Any:
     import narwhals.stable.v2 as nw
 
     if series.implementation.is_polars() and series.dtype in (nw.Categorical, nw.Enum):
