@@ -121,17 +121,19 @@ class ParametricColumn:
 
     def loss_of_known(self, log_prior: Floats, own_prior: Floats, row: float | Floats) -> float:
         """The summed loss of all known cells; ``own_prior`` is what the prior of a row's own class is without it."""
-        at, classes = np.nonzero(self.cells.count)
-        weight, x = self.cells.count[at, classes], self._middles[at]
-        gone = np.minimum(self.cells.count, row)[at, classes]
+        count, n_classes = self.cells.count.ravel(), len(log_prior)
+        stored = np.flatnonzero(count)
+        at, classes = np.divmod(stored, n_classes)
+        weight, x = count[stored], self._middles[at]
+        gone = np.minimum(weight, np.broadcast_to(row, n_classes)[classes])
         total = 0.0
-        for begin, end in _row_ranges(len(at), len(log_prior)):
+        for begin, end in _row_ranges(len(at), n_classes):
             own = classes[begin:end].astype(np.int32)
             rows = np.arange(end - begin), own
             some = weight[begin:end]
             one = gone[begin:end]
             batch = Batch(
-                Dense(x[begin:end, None], end - begin, 1), own, None if (one == 1.0).all() else one, len(log_prior)
+                Dense(x[begin:end, None], end - begin, 1), own, None if (one == 1.0).all() else one, n_classes
             )
             joint = self._left_out(batch, log_prior)
             joint[rows] += (own_prior - log_prior)[own]
