@@ -136,7 +136,9 @@ def open_source(
 
 def take_groups(X: Any, groups: Any) -> tuple[Any, Any]:
     """Return rows and groups, where ``groups`` may be the name of a column of a table in memory."""
-    return (X, groups) if is_elsewhere(X) or are_chunks(X) else split_groups(X, groups)
+    if groups is None or is_elsewhere(X) or are_chunks(X):
+        return X, groups
+    return split_groups(X, groups)
 
 
 def is_elsewhere(X: Any) -> bool:
