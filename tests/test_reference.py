@@ -9,11 +9,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-from tiers import every
 
 import candide
 from candide import exceptions, priors
@@ -22,8 +21,6 @@ from candide.priors.base import Readable
 PAGES = sorted((Path(__file__).parent.parent / "docs" / "reference").glob("*.md"))
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 MODULES = re.findall(r"^<!-- api: (\S+) -->$", TEXT, re.MULTILINE)
-DECLARED = {*re.findall(r"^::: (\S+)$", TEXT, re.MULTILINE)}
-DECLARED |= {f"{module}.{name}" for module in MODULES for name in import_module(module).__all__}
 
 
 def resolve(path: str) -> Any:
@@ -35,8 +32,12 @@ def resolve(path: str) -> Any:
     return found
 
 
-OBJECTS = {path: resolve(path) for path in sorted(DECLARED)}
-ESTIMATORS = [one for one in OBJECTS.values() if inspect.isclass(one) and hasattr(one, "predict_proba")]
+@cache
+def documented() -> dict[str, Any]:
+    """Return the objects of the reference by their paths. Modules are imported late, so that collection is fast."""
+    paths = {*re.findall(r"^::: (\S+)$", TEXT, re.MULTILINE)}
+    paths |= {f"{module}.{name}" for module in MODULES for name in import_module(module).__all__}
+    return {path: resolve(path) for path in sorted(paths)}
 
 
 def public_methods(cls: type) -> Iterator[tuple[type, str]]:
@@ -49,7 +50,7 @@ def public_methods(cls: type) -> Iterator[tuple[type, str]]:
 
 def docstrings(path: str) -> Iterator[tuple[str, str]]:
     """Yield the docstrings of an object and of its public methods, by name."""
-    found = OBJECTS[path]
+    found = documented()[path]
     yield path, inspect.getdoc(found) or ""
     for name, member in vars(found).items() if inspect.isclass(found) else ():
         if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, (property, classmethod))):
@@ -62,20 +63,20 @@ def test_public_names_are_in_the_reference() -> None:
     for module, base in ((exceptions, Exception), (priors, Readable)):
         kinds = (name for name in module.__all__ if inspect.isclass(getattr(module, name)) and name != "Prior")
         names |= {f"{module.__name__}.{name}" for name in kinds if issubclass(getattr(module, name), base)}
-    assert sorted(names - DECLARED) == []
+    assert sorted(names - documented().keys()) == []
 
 
 def test_public_methods_of_estimators_are_in_the_reference() -> None:
-    assert len(ESTIMATORS) >= len([name for name in candide.__all__ if name.endswith(("NB", "Bayes"))])
-    classes = [one for one in OBJECTS.values() if inspect.isclass(one)]
-    methods = {method for cls in ESTIMATORS for method in public_methods(cls)}
+    classes = [one for one in documented().values() if inspect.isclass(one)]
+    estimators = [one for one in classes if hasattr(one, "predict_proba")]
+    assert len(estimators) >= len([name for name in candide.__all__ if name.endswith(("NB", "Bayes"))])
+    methods = {method for cls in estimators for method in public_methods(cls)}
     assert sorted(f"{owner.__name__}.{name}" for owner, name in methods if owner not in classes) == []
     assert sorted(f"{owner.__name__}.{name}" for owner, name in methods if not getattr(owner, name).__doc__) == []
 
 
-@every("path", sorted(OBJECTS))
-def test_docstrings_have_a_summary_and_a_section_of_examples(path: str) -> None:
-    for name, text in docstrings(path):
+def test_docstrings_have_a_summary_and_a_section_of_examples() -> None:
+    for name, text in (pair for path in documented() for pair in docstrings(path)):
         assert text.split("\n")[0].endswith((".", ":")), name
         before = re.split(r"^Examples\n-{8}$", text, flags=re.MULTILINE)[0]
         assert ">>>" not in before, f"{name}: examples belong into a section of their own"
