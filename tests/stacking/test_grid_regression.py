@@ -216,6 +216,27 @@ def test_a_model_whose_interactions_are_all_of_more_columns(tmp_path: Path) -> N
     )
 
 
+def test_grids_are_compared_on_the_rows_of_the_other_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Corrections of cells are one view more, with which fewer rows would be enough for weights."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(5_000, 6)) + 0.8 * rng.normal(size=(5_000, 1))
+    shape = 2.0 * np.sin(3.0 * rows[:, 0]) + 2.0 * np.cos(4.0 * rows[:, 1])
+    odds = shape + np.where(rows[:, 2] * rows[:, 3] > 0, 2.0, -2.0) * (rows[:, 4] > 0)
+    compared: list[tuple[int, int]] = []
+
+    def fit(
+        binning: Any, information: Any, cases: Any, before: Any, judged: Any, *others: Any, **settings: Any
+    ) -> None:
+        compared.append((len(before), len(judged)))
+
+    monkeypatch.setattr(module, "fit_grid_regression", fit)
+    monkeypatch.setattr("candide.stacking.training_rows._MOST_SCORES", 32 * 4_800)
+    model = NaiveBayes(compute_loo=False).fit(rows, odds + rng.logistic(size=5_000) > 0)
+    assert "cells of single columns" in {view.name for view in model.model_.classifier.fitted.views.views}
+    [(n_before, n_judged)] = compared
+    assert 4_000 <= n_before == n_judged < 5_000
+
+
 def test_interactions_of_two_columns_are_named(model: NaiveBayes) -> None:
     view, terms = view_of(model), model.explain(NEW[:1])[0].terms
     assert view is not None

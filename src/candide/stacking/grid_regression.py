@@ -152,21 +152,20 @@ def _words(coarse: Array, sizes: Array) -> Array:
 
 
 def with_grids(
-    stacked: StackedViews, information: Floats, everything: TrainingRows, problem: WeightProblem, kernels: Kernels,
-    *, always: bool,
+    stacked: StackedViews, information: Floats, everything: TrainingRows, rows: Array, problem: WeightProblem,
+    kernels: Kernels, *, always: bool,
 ) -> tuple[StackedViews, WeightProblem]:  # fmt: skip
     """Return the views with a regression on grids, and the problem of fitting their weights, if it pays.
 
-    Stacking weights are fitted on a part of ``everything``. Rows that are left out in blocks have no folds by hash:
+    Stacking weights are fitted on ``rows`` of ``everything``. Rows that are left out in blocks have no folds by hash:
     then the views stay as they are.
     """
     if int(everything.multiplicity.sum()) < LEAST_ROWS or everything.blocks is not None or not stacked.views:
         return stacked, problem
     before = problem.log_posterior
     view = fit_grid_regression(
-        stacked.binning, information, stacked.cases(everything, kernels), before, stacked.subsample(everything),
-        kernels, always=always,
-    )  # fmt: skip
+        stacked.binning, information, stacked.cases(everything, kernels), before, rows, kernels, always=always
+    )
     if view is None:
         return stacked, problem
     some = stacked.cases(problem.training, kernels)

@@ -402,9 +402,12 @@ class StackedViews:
         problem = stacked.weight_problem(scores, training)
         stacked, problem = with_refitted_cells(stacked, likelihood, problem, kernels)
         if refine:
+            # The rows of the problem: views that were added since would make them fewer.
+            rows = self.subsample(everything)
             stacked, problem = with_grids(
-                stacked, information(likelihood, stacked.binning), everything, problem, kernels, always=refine is True
-            )
+                stacked, information(likelihood, stacked.binning), everything, rows, problem, kernels,
+                always=refine is True,
+            )  # fmt: skip
         return replace(stacked, weights=problem.weights, partial=None), problem.scores
 
     def cases(self, training: TrainingRows, kernels: Kernels) -> LabeledRows:
