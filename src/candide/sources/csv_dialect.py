@@ -1,7 +1,8 @@
 """The dialect of a CSV file: delimiter, quotes, header, and the types of columns.
 
-The engine's own sniffer leaves out rows that do not fit its guess, and quotes that its sample does not have. So what
-separates and quotes is told to it, and it is asked for types alone, on rows that are whole.
+All of it is detected here. The sniffer of DuckDB, which reads the file, leaves out rows that do not fit its guess, and
+quotes that its sample does not have; reads 007, 0x10 and 1_000 as numbers, and yes, y and 1 as booleans; has one date
+format for all columns, and prefers the day before the month if both orders fit.
 """
 
 from __future__ import annotations
@@ -21,17 +22,12 @@ import pyarrow.compute as pc
 
 from ..data.conversion import is_boolean_text, is_number_text, to_boolean
 from ..data.dates import ISO, fitting_formats, to_date
-from .duckdb_engine import connect, table_function
-from .files import TemporaryCopy, open_for_writing
 
 # Number of rows used to detect the delimiter, and types.
 _QUOTING_ROWS, _QUOTING_BYTES = 1_000, 1 << 20
 _TYPE_ROWS = 20_480
 # Longer cells are texts, not column names.
 _NAME_LENGTH = 80
-# Booleans and dates are detected here: DuckDB would also accept yes, y and 1, has one date format for all columns, and
-# prefers the day before the month if both orders fit. Times of day are not converted.
-_TYPES = ["BIGINT", "DOUBLE", "VARCHAR"]
 #: Texts that mark missing cells, except in columns of words.
 NULL_TEXTS = ("NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "NaN", "nan")
 # A character that no cell contains: the delimiter of files with one column.
@@ -132,10 +128,11 @@ def _detect_quoting(text: str) -> Quoting:
 
 def _n_complete(quoting: Quoting, text: str) -> int:
     """Return the number of rows with as many cells as the first, which has more than one."""
-    rows = list(quoting.rows(text, _QUOTING_ROWS))
-    if not rows or rows[0] is None or len(rows[0]) < 2:
+    rows = quoting.rows(text, _QUOTING_ROWS)
+    first = next(rows, None)
+    if first is None or len(first) < 2:
         return 0
-    return sum(row is not None and len(row) == len(rows[0]) for row in rows)
+    return 1 + sum(row is not None and len(row) == len(first) for row in rows)
 
 
 def _n_rows(quoting: Quoting, text: str) -> int:
@@ -195,37 +192,24 @@ def _certain(formats: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
 def _detect_types(rows: list[list[str]], n_cells: int, missing: Sequence[str]) -> list[_Type]:
     if not rows:
         return [_Type("VARCHAR")] * n_cells
-    spool = TemporaryCopy(".csv")
-    with open_for_writing(spool) as binary, io.TextIOWrapper(binary, encoding="utf-8", newline="") as file:
-        # Lines within cells tell no type, and the engine does not want two ways to end a line.
-        cells = ([" ".join(cell.splitlines()) for cell in row] for row in rows)
-        csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(cells)
-    options = {"delim": ",", "quote": '"', "escape": '"', "header": False, "comment": "", "sample_size": -1}
     nulls = {"", *missing, *NULL_TEXTS}
-    options |= {"auto_type_candidates": _TYPES, "nullstr": sorted(nulls), "max_line_size": 1 << 28}
-    with connect(threads=1) as connection:
-        query = f"SELECT Columns FROM {table_function('sniff_csv', str(spool.path), options)}"
-        columns = connection.execute(query).fetchone()[0]
-    by_column = zip(columns, zip(*rows, strict=True), strict=True)
-    return [_exact_type(column["type"], [cell for cell in cells if cell not in nulls]) for column, cells in by_column]
+    return [_detect_type([cell for cell in dict.fromkeys(cells) if cell not in nulls])
+            for cells in zip(*rows, strict=True)]  # fmt: skip
 
 
-def _exact_type(kind: str, cells: list[str]) -> _Type:
-    """Return the type of a column: text where the engine would read 007, 0x10 or 1_000 as a number.
-
-    The type of a column without cells is NULL.
-    """
+def _detect_type(cells: list[str]) -> _Type:
+    """Return the type of a column with these values; without values, it is NULL."""
     if not cells:
         return _Type("NULL")
-    if kind == "BIGINT" and all(map(is_integer, cells)):
-        return _Type(kind)
-    if kind != "VARCHAR":
-        return _Type("DOUBLE" if all(map(is_number_text, cells)) else "VARCHAR")
+    if all(map(is_integer, cells)):
+        return _Type("BIGINT")
+    if all(map(is_number_text, cells)):
+        return _Type("DOUBLE")
     if all(map(is_boolean_text, cells)):
         return _Type("BOOLEAN")
     formats = fitting_formats(cells)
     if not formats:
-        return _Type(kind)
+        return _Type("VARCHAR")
     return _Type("TIMESTAMP" if any(":" in cell for cell in cells) else "DATE", formats if formats != (ISO,) else ())
 
 
