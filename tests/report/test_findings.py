@@ -13,7 +13,7 @@ from candide import GaussianNB, NaiveBayes, TextNB
 from candide.exceptions import InputError
 from candide.model.evaluation import Evaluation
 from candide.report.model_report import ModelReport
-from candide.report.row_checks import MAX_TEXT_BYTES, SUSPECT_PROBABILITY
+from candide.report.row_checks import MAX_TEXT_BYTES, SUSPECT_PROBABILITY, compare_counts
 
 from .conftest import N_ROWS, table
 
@@ -97,6 +97,14 @@ def test_no_drift_between_halves_that_are_alike(people: NaiveBayes) -> None:
     found = people.report(X=table(2000, seed=4), y="pay")
     assert found.given is not None
     assert found.given.between_halves == []
+
+
+def test_small_halves_differ_by_chance() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        shares = rng.dirichlet(np.ones(rng.integers(2, 12)))
+        one, other = rng.multinomial(150, shares, size=2).astype(float)
+        assert compare_counts("column", one, other) is None
 
 
 @pytest.mark.parametrize("chunk", [None, 100, 1000])

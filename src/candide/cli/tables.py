@@ -26,7 +26,7 @@ _MAX_CONFUSION_CLASSES = 12
 _MAX_CONFUSIONS = 8
 _DEFINITIONS = {
     "contribution": "mean absolute contribution to the log-odds of the prediction against the runner-up, in bits",
-    "loss_without": "increase of the leave-one-out log-loss when the column is missing",
+    "loss_without": "increase of the leave-one-out log-loss when the column is missing, on at most 500 rows",
     "own_weight": "factor of the column's own score; a column with weight 0 may contribute through views",
     "bits": "information about the class in the column alone",
     "view": "a score of several columns together",

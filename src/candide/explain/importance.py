@@ -30,7 +30,10 @@ _LEFT_OUT = 100, 500, 600_000
 _MOST_COLUMNS = 40
 _TERMS = (
     "contribution: mean absolute contribution to the log-odds of the prediction against the runner-up, in bits.",
-    "loss_without: increase of the leave-one-out log-loss, in nats, when the column is missing.",
+    (
+        "loss_without: increase of the leave-one-out log-loss, in nats, when the column is missing, estimated on at most "
+        f"{_LEFT_OUT[1]} rows."
+    ),
     (
         "own_weight: weight of the column's own score, or of the view, in the total score; views are scores of several "
         "columns together."

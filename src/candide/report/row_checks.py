@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import chdtrc
 
 from ..data.columns import Column, Columns
 from ..families.columns.histogram import equal_frequency
@@ -148,9 +149,9 @@ def find_sample_duplicates(sample: Sample) -> Duplicates:
 
 _N_BINS = 10
 _MAX_LABELS = 20
-# Smaller distances are not reported, nor are those that occur by chance (about once in a million).
+# Smaller distances are not reported, nor are those with a larger p-value of the chi-squared test.
 _MIN_DISTANCE = 0.1
-_MIN_DEVIATIONS = 5.0
+_MAX_P_VALUE = 1e-6
 
 
 class Change(NamedTuple):
@@ -243,5 +244,5 @@ def compare_counts(what: str, one: Floats, other: Floats) -> Change | None:
     freedom = int(held.sum()) - 1
     pooled = both[held] / both.sum()
     statistic = float(((shares[0] - shares[1])[held] ** 2 / pooled).sum()) / (1 / sizes[0] + 1 / sizes[1])
-    chance = freedom + _MIN_DEVIATIONS * np.sqrt(2.0 * freedom)
-    return Change(what, round(distance, 12)) if distance >= _MIN_DISTANCE and statistic > chance else None
+    is_large = distance >= _MIN_DISTANCE and chdtrc(freedom, statistic) < _MAX_P_VALUE
+    return Change(what, round(distance, 12)) if is_large else None

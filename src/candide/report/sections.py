@@ -56,8 +56,8 @@ _COLUMN_TERMS = {
     "contribution": "Mean absolute contribution to the log-odds of the predicted class against the runner-up, in bits: "
     "one bit doubles the odds. It includes the column's own score and all views of several columns except random "
     "Fourier features, which cannot be attributed to a single column.",
-    "loss when missing": "Increase of the leave-one-out log-loss when the column is missing. Near 0 if other columns "
-    "replace it.",
+    "loss when missing": "Increase of the leave-one-out log-loss when the column is missing, estimated on at most 500 "
+    "rows. Near 0 if other columns replace it.",
     "bits alone": (
         "Information about the class in this column alone; one bit decides between two equally probable classes."
     ),
