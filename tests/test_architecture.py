@@ -41,7 +41,19 @@ PACKAGES = [
 # Guests that only some packages receive. Everything else is the standard library or NumPy.
 GUESTS = {
     "sklearn": {"estimators", "export"},
-    "scipy": {"kernels", "data", "statistics", "priors", "families", "stacking", "model", "storage", "explain", "plot"},
+    "scipy": {
+        "kernels",
+        "data",
+        "statistics",
+        "priors",
+        "families",
+        "stacking",
+        "model",
+        "storage",
+        "explain",
+        "report",
+        "plot",
+    },
     "narwhals": {"data"},
     "threadpoolctl": {"kernels"},
     "pandas": {"sources", "model"},
