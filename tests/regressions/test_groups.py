@@ -236,3 +236,30 @@ def test_one_group_alone_cannot_leave() -> None:
     X, y, _ = visits(0)
     whole, plain = (NaiveBayes(order=0).fit(X, y, groups=groups) for groups in (np.zeros(len(y)), None))
     np.testing.assert_allclose(whole.predict_proba(X), plain.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NaiveBayes(), NaiveBayes(order=0), NaiveBayes(stacking=None, calibrate=None), NaiveBayes(columns={"x0": "bins"}),
+        NaiveBayes(subsample=0), GaussianNB(calibrate="platt"), TextNB(),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_files_and_workers_keep_what_was_chosen_by_groups(model: Any, tmp_path: Path) -> None:
+    make = threads if isinstance(model, TextNB) else visits
+    (X, y, groups), (new, *_) = make(0), make(1)
+    if isinstance(model, NaiveBayes):
+        X, new = ({f"x{j}": column for j, column in enumerate(table.T)} for table in (X, new))
+    model.fit(X, y, groups=groups)
+    model.save(tmp_path / "m.candide")
+    loaded, expected = candide.load(tmp_path / "m.candide"), model.predict_proba(new)
+    np.testing.assert_array_equal(loaded.predict_proba(new), expected)
+    np.testing.assert_array_equal(candide.from_json(model.to_json()).predict_proba(new), expected)
+    np.testing.assert_array_equal(model.model_.for_workers().predict_proba(new), expected)
+    if isinstance(model, NaiveBayes):
+        np.testing.assert_array_equal(loaded.summary()["bits"][:4], model.summary()["bits"][:4])
+        loaded.partial_fit({name: column[:2] for name, column in X.items()}, y[:2])  # its choices are in a file again
+        loaded.save(tmp_path / "again.candide")
+        again = candide.load(tmp_path / "again.candide").predict_proba(new)
+        np.testing.assert_array_equal(again, loaded.predict_proba(new))

@@ -55,6 +55,7 @@ class Choice(NamedTuple):
     note: str
     losses: dict[str, float]
     text: TextFamily | None = None
+    held_out: Floats | None = None  # the losses of all candidates on left-out groups
 
 
 class HeldOut(NamedTuple):
@@ -76,6 +77,8 @@ class TableFamily(Plain):
     alpha: float | None = None
     text: TextFamily | None = None  # how texts are modeled, where there are any
     keep_sizes: bool = False  # while rows are left out, their classes are as large as with them
+    # The losses of each column's candidates on left-out groups, where the rows of the groups are no longer kept.
+    held_out_losses: tuple[Floats | None, ...] | None = None
     choices: tuple[Choice, ...] | None = None
     source: TableStatistics | None = None  # what the choices were made from
 
@@ -168,8 +171,9 @@ class TableFamily(Plain):
         # Options of a column take precedence over settings of the table.
         parts = self._parts(statistics, j) | dict(column_spec.options)
         model = named_column(column_spec.family, **parts, name=self.names[j], log_prior=log_prior, row=row)
-        loss = self._losses([model], j, log_prior, held_out)[0] if held_out else model.class_loss(log_prior, row)
-        return Choice(model, "by request", {column_spec.family: float(loss)})
+        held = self._losses([model], j, log_prior, held_out)
+        loss = model.class_loss(log_prior, row) if held is None else held[0]
+        return Choice(model, "by request", {column_spec.family: float(loss)}, held_out=held)
 
     def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
         """Whether absence may be informative: only where some cells are missing and some are not."""
@@ -186,12 +190,20 @@ class TableFamily(Plain):
             models = [
                 in_rows(model, float(statistics.rows @ row) / max(statistics.rows.sum(), 1e-300)) for model in models
             ]
-        held = self._losses(models, j, log_prior, held_out) if held_out else None
+        held = self._losses(models, j, log_prior, held_out)
         model, losses = choose(models, log_prior, row, held)
-        return Choice(model, "", losses)
+        return Choice(model, "", losses, held_out=held)
 
-    def _losses(self, models: Sequence[ColumnModel], j: int, log_prior: Floats, held_out: Sequence[HeldOut]) -> Floats:
-        """Return the class log-loss of models of a column on left-out rows, with fixed cuts and widths."""
+    def _losses(
+        self, models: Sequence[ColumnModel], j: int, log_prior: Floats, held_out: Sequence[HeldOut]
+    ) -> Floats | None:
+        """Return the class log-loss of models of a column on left-out groups, with fixed cuts and widths.
+
+        None if there are no groups.
+        """
+        if not held_out:
+            known = None if self.held_out_losses is None else self.held_out_losses[j]
+            return known if known is not None and len(known) == len(models) else None
         total, weight = np.zeros(len(models)), 0.0
         for batch, rest in held_out:
             parts, column, own = self._parts(rest, j), batch.data.columns[j], batch.classes
@@ -238,6 +250,11 @@ class TableFamily(Plain):
             finite, [], batch, Scores(likelihood.own_left_out(batch, self.keep_sizes, kernels)), offset, kernels
         )
 
+    def with_held_out_losses(self, chosen: TableFamily) -> TableFamily:
+        """Return the family with the losses by which another one was chosen, if its rows were in groups."""
+        losses = tuple(choice.held_out for choice in chosen.choices or ())
+        return self if all(each is None for each in losses) else replace(self, held_out_losses=losses)
+
     def without(self, columns: frozenset[int]) -> TableFamily:
         """Return the family without some columns, after models were chosen."""
         assert self.choices is not None
@@ -254,14 +271,18 @@ class TableFamily(Plain):
 
     def only(self, j: int) -> TableFamily:
         choices = None if self.choices is None else (self.choices[j],)
+        losses = None if self.held_out_losses is None else (self.held_out_losses[j],)
         return replace(
-            self, names=(self.names[j],), column_specs=(self.column_specs[j],), blocks=(), choices=choices, source=None
-        )
+            self, names=(self.names[j],), column_specs=(self.column_specs[j],), blocks=(), held_out_losses=losses,
+            choices=choices, source=None,
+        )  # fmt: skip
 
     def among(self, names: tuple[Any, ...]) -> TableFamily:
         """Return the family of some columns, each modeled separately."""
         column_specs = tuple(self.column_specs[self.names.index(name)] for name in names)
-        return replace(self, names=names, column_specs=column_specs, blocks=(), choices=None, source=None)
+        return replace(
+            self, names=names, column_specs=column_specs, blocks=(), held_out_losses=None, choices=None, source=None
+        )
 
     def with_alpha(self, alpha: float | Floats) -> TableFamily:
         return replace(self, alpha=float(np.max(alpha)), choices=None, source=None)

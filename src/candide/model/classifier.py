@@ -326,8 +326,19 @@ class Classifier:
         names = (
             self.token_names if self.state.sample is None else top_token_names(self, Kernels(self.bound_spec.n_threads))
         )
+        return Classifier(*self._dropping_rows(fitted), made, names, self.importance)
+
+    def for_workers(self) -> Classifier:
+        """Return the classifier without training rows, for workers that score others."""
+        return Classifier(*self._dropping_rows(self.fitted_without_rows), choices=self.family)
+
+    def _dropping_rows(self, fitted: Fitted | None) -> tuple[BoundSpec, State, Fitted | None]:
+        """Return what the choices need that were made on training rows."""
+        bound_spec, family = self.bound_spec, self.family
+        if is_table(family):
+            bound_spec = replace(bound_spec, family=bound_spec.family.with_held_out_losses(family))
         state = replace(self.state, statistics=self.statistics, sample=None)
-        return Classifier(self.bound_spec, state, fitted, made, names, self.importance)
+        return bound_spec, state, None if fitted is None else replace(fitted, bound_spec=bound_spec)
 
     def for_export(self, *, approximate: bool) -> Classifier:
         """Return the model that exports can express: without a regression on grids if it may be approximate."""

@@ -396,13 +396,7 @@ class Model:
 
     def for_workers(self) -> Model:
         """Return the model without training rows, for machines that have a core for each partition."""
-        classifier = self.classifier
-        sent = Classifier(
-            classifier.bound_spec,
-            replace(classifier.state, sample=None),
-            classifier.fitted_without_rows,
-            choices=classifier.family,
-        )
+        sent = self.classifier.for_workers()
         return replace(self, spec=replace(self.spec, n_threads=1), classifier=sent, provenance=None)
 
 

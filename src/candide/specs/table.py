@@ -79,7 +79,10 @@ class TableSpec(Spec):
 
     def bind(self, schema: Schema, previous: Previous | None = None) -> BoundSpec:
         bound = super().bind(schema, previous)
-        return replace(bound, refine=self._refine(bound.order))
+        family: Any = bound.family
+        if previous is not None and previous.bound_spec.family.names == family.names:
+            family = replace(family, held_out_losses=previous.bound_spec.family.held_out_losses)
+        return replace(bound, family=family, refine=self._refine(bound.order))
 
     def _refine(self, order: int | None) -> bool | Literal["auto"]:
         if self.refine not in ("auto", True, False):

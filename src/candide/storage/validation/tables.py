@@ -349,6 +349,12 @@ def _check_table_family(family: TableFamily) -> None:
     )
     require(family.unseen in ("ignore", "smooth"), f"unseen={family.unseen!r:.20} is not a valid setting")
     require(family.alpha is None or 0 < family.alpha <= _MAX_ALPHA, "alpha is not a number above 0")
+    losses = family.held_out_losses or (None,) * len(family.names)
+    require(
+        len(losses) == len(family.names)
+        and all(each is None or (each.ndim == 1 and len(each) > 0 and np.all(each >= 0)) for each in losses),
+        "the losses on left-out groups are not numbers of at least 0 for each column",
+    )
     for column_spec in family.column_specs:
         _check_column_spec(column_spec)
     if family.text is not None:
