@@ -241,8 +241,8 @@ def test_one_group_alone_cannot_leave() -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        NaiveBayes(), NaiveBayes(order=0), NaiveBayes(stacking=None, calibrate=None), NaiveBayes(columns={"x0": "bins"}),
-        NaiveBayes(subsample=0), GaussianNB(calibrate="platt"), TextNB(),
+        NaiveBayes(), NaiveBayes(order=0), NaiveBayes(stacking=None, calibrate=None),
+        NaiveBayes(columns={"x0": "bins"}), NaiveBayes(subsample=0), GaussianNB(calibrate="platt"), TextNB(),
     ],
     ids=str,
 )  # fmt: skip

@@ -31,8 +31,8 @@ _MOST_COLUMNS = 40
 _TERMS = (
     "contribution: mean absolute contribution to the log-odds of the prediction against the runner-up, in bits.",
     (
-        "loss_without: increase of the leave-one-out log-loss, in nats, when the column is missing, estimated on at most "
-        f"{_LEFT_OUT[1]} rows."
+        "loss_without: increase of the leave-one-out log-loss, in nats, when the column is missing, estimated on at "
+        f"most {_LEFT_OUT[1]} rows."
     ),
     (
         "own_weight: weight of the column's own score, or of the view, in the total score; views are scores of several "

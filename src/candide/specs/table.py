@@ -80,8 +80,9 @@ class TableSpec(Spec):
     def bind(self, schema: Schema, previous: Previous | None = None) -> BoundSpec:
         bound = super().bind(schema, previous)
         family: Any = bound.family
-        if previous is not None and previous.bound_spec.family.names == family.names:
-            family = replace(family, held_out_losses=previous.bound_spec.family.held_out_losses)
+        known: Any = None if previous is None else previous.bound_spec.family
+        if known is not None and known.names == family.names:
+            family = replace(family, held_out_losses=known.held_out_losses)
         return replace(bound, family=family, refine=self._refine(bound.order))
 
     def _refine(self, order: int | None) -> bool | Literal["auto"]:
