@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from cli.terminal import done
 from tiers import fast
 
 import candide
@@ -263,3 +265,37 @@ def test_files_and_workers_keep_what_was_chosen_by_groups(model: Any, tmp_path: 
         loaded.save(tmp_path / "again.candide")
         again = candide.load(tmp_path / "again.candide").predict_proba(new)
         np.testing.assert_array_equal(again, loaded.predict_proba(new))
+
+
+def customers(seed: int, n: int) -> pd.DataFrame:
+    """Four rows of each customer, which differ little."""
+    rng = np.random.default_rng(seed)
+    churn, mood = rng.permutation(np.arange(n) % 2), rng.normal(size=(n, 2))
+    age, calls = 45 + 15 * mood[:, :1], rng.poisson(2 + 1.5 * churn[:, None], (n, 4))
+    spend = np.exp(3 + mood[:, 1:] + 0.1 * rng.normal(size=(n, 4)))
+    cells = {"spend": spend, "age": np.rint(age), "calls": calls, "label": churn[:, None], "of": np.arange(n)[:, None]}
+    return pd.DataFrame({name: np.broadcast_to(column, (n, 4)).ravel() for name, column in cells.items()})
+
+
+def test_a_report_counts_groups(tmp_path: Path) -> None:
+    table, model = customers(0, 100), NaiveBayes(order=0)
+    found = model.fit(table, y="label", groups="of").report(X=customers(1, 20), y="label", groups="of")
+    expected = model.evaluate(customers(1, 20), "label", groups="of")
+    assert found.given is not None
+    assert found.given.report.accuracy_error == expected.accuracy_error
+    assert found.given.report.log_loss_error == expected.log_loss_error
+    assert "trained without the rows of its group" in found.html()
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    customers(1, 20).to_csv(tmp_path / "later.csv", index=False)
+    done("train", tmp_path / "rows.csv", "--label", "label", "--groups", "of", "-o", tmp_path / "m.candide")
+    report = json.loads(done("report", tmp_path / "m.candide", "--data", tmp_path / "later.csv", "--json").out)
+    evaluation = json.loads(done("evaluate", tmp_path / "m.candide", tmp_path / "later.csv", "--json").out)
+    assert report["data"]["accuracy_error"] == evaluation["accuracy_error"]
+
+
+def test_new_customers_are_no_drift() -> None:
+    for seed in range(8):
+        model = NaiveBayes(order=0, stacking=None, calibrate=None).fit(customers(seed, 100), y="label", groups="of")
+        found = model.report(X=customers(50 + seed, 20), y="label", groups="of")
+        assert found.given is not None
+        assert not found.given.between_halves + found.given.since_training

@@ -40,6 +40,7 @@ def report(
     text: options.Text = None,
     absent: options.Absent = None,
     weight: options.Weight = None,
+    groups: options.Groups = None,
     *,
     reading: options.Reading,
     shared: options.Shared,
@@ -65,7 +66,7 @@ def report(
     fitted = with_absent(open_model(model), absent)
     notes = {"file": str(model), **({"evaluation rows": ", ".join(data)} if data else {})}
     if data or reading.sql:
-        with reading.opened(data, shared.threads, label=label, text=text, weight=weight) as source:
+        with reading.opened(data, shared.threads, label=label, text=text, weight=weight, groups=groups) as source:
             with watched(source, "evaluating", session) as passed:
                 rows = labeled_batches(fitted, FollowedSource(source, passed, UnseenNotes(fitted, session)))
                 found = make_report(fitted, rows, path, title=title or model.stem, notes=notes)

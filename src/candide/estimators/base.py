@@ -208,6 +208,7 @@ class BaseNB(ModelEstimator):
         X: Any = None,
         y: Any = None,
         sample_weight: Any = None,
+        groups: Any = None,
         *,
         title: str | None = None,
         notes: dict[str, str] | None = None,
@@ -220,9 +221,9 @@ class BaseNB(ModelEstimator):
         ----------
         path : str or Path, optional
             The file to write, usually with the extension ``.html``. By default nothing is written.
-        X, y, sample_weight
+        X, y, sample_weight, groups
             Rows with labels that were not used for training; their evaluation is added. If the model keeps no training
-            rows, examples come from these.
+            rows, examples come from these. Rows of a group count as one observation.
         title : str, optional
             Title of the page; by default the name of the class.
         notes : dict of str to str, optional
@@ -246,7 +247,8 @@ class BaseNB(ModelEstimator):
         from ..report import make_report
 
         model = self._fitted()
-        rows = None if X is None else labeled_batches(model, open_source(X, y, sample_weight, chunks=True))
+        X, groups = take_groups(X, groups)
+        rows = None if X is None else labeled_batches(model, open_source(X, y, sample_weight, groups, chunks=True))
         return make_report(model, rows, path, title=title, notes=notes)
 
     # Saving and exporting.

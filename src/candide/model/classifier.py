@@ -334,9 +334,9 @@ class Classifier:
 
     def _dropping_rows(self, fitted: Fitted | None) -> tuple[BoundSpec, State, Fitted | None]:
         """Return what the choices need that were made on training rows."""
-        bound_spec, family = self.bound_spec, self.bound_spec.family
-        if is_table(family):
-            bound_spec = replace(bound_spec, family=family.with_held_out_losses(self.family))
+        bound_spec, chosen = self.bound_spec, self.family
+        if is_table(bound_spec.family) and is_table(chosen):
+            bound_spec = replace(bound_spec, family=bound_spec.family.with_held_out_losses(chosen))
         state = replace(self.state, statistics=self.statistics, sample=None)
         return bound_spec, state, None if fitted is None else replace(fitted, bound_spec=bound_spec)
 

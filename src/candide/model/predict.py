@@ -13,6 +13,8 @@ from ..data.arrays import as_array
 from ..data.labeled_rows import read_weights
 from ..exceptions import InputError
 from ..families import Batch
+from ..kernels.counting import Hashes
+from ..statistics.hashing import group_hashes
 from .evaluation import Evaluation, RowScores
 from .labels import LabelFilter, NoLabels, like_classes
 from .model import Model
@@ -43,8 +45,8 @@ def score(model: Model, source: Source) -> float:
     return float(right / total)
 
 
-def labeled_batches(model: Model, source: Source) -> Iterator[Batch]:
-    """Yield the rows with labels, which the model must know, as the classifier reads them."""
+def labeled_batches(model: Model, source: Source) -> Iterator[tuple[Batch, Hashes | None]]:
+    """Yield the rows with labels, which the model must know, as the classifier reads them; and hashes of groups."""
     return _results(ReadBatch(model), source)
 
 
@@ -120,5 +122,6 @@ class CountCorrect(_ModelTask):
 class ReadBatch(_ModelTask):
     """Read rows as the classifier does."""
 
-    def apply(self, X: Any, y: Any, weight: Any, groups: Any) -> Batch:
-        return self.model.batch(X, y, weight)
+    def apply(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Batch, Hashes | None]:
+        batch = self.model.batch(X, y, weight)
+        return batch, group_hashes(groups, batch.data.n_rows)

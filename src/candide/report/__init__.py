@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..families import Batch
+    from ..kernels.counting import Hashes
     from ..model.model import Model
     from .model_report import ModelReport
 
 
 def make_report(
     model: Model,
-    rows: Iterator[Batch] | None = None,
+    rows: Iterator[tuple[Batch, Hashes | None]] | None = None,
     path: str | os.PathLike[str] | None = None,
     *,
     title: str | None = None,
@@ -22,7 +23,7 @@ def make_report(
 ) -> ModelReport:
     """Return the report of a model, and write it to ``path`` if that is given.
 
-    ``rows``: rows with labels that the model is evaluated on too.
+    ``rows``: rows with labels that the model is evaluated on too, and the hashes of their groups.
     """
     from ..storage.atomic_write import write_atomically
     from .model_report import ReportedModel, build_report

@@ -105,6 +105,7 @@ class PieceSummary(NamedTuple):
     right: Array
     columns: list[Floats | None]  # cells by code
     n_doubtful: int
+    groups: Hashes | None
 
 
 class DataEvaluation(NamedTuple):
@@ -124,16 +125,16 @@ class DataEvaluation(NamedTuple):
         return self.report.n_rows
 
 
-def evaluate_given_rows(reported: ReportedModel, batches: Iterable[Batch]) -> DataEvaluation:
-    """Evaluate rows in batches."""
+def evaluate_given_rows(reported: ReportedModel, batches: Iterable[tuple[Batch, Hashes | None]]) -> DataEvaluation:
+    """Evaluate rows in batches, with the hashes of their groups."""
     rulers = training_bins(reported.model)
     pieces: list[PieceSummary] = []
     found: list[Example] = []
     n_rows = 0
-    for batch in batches:
+    for batch, groups in batches:
         for begin, end in _halves(batch.data.n_rows):
             rows = _score_rows(reported, batch, begin, end, n_rows + begin)
-            pieces.append(_summarize_piece(reported, rows, rulers))
+            pieces.append(_summarize_piece(reported, rows, None if groups is None else groups[begin:end], rulers))
             found = select_examples([*found, *find_examples(rows)])
         n_rows += batch.data.n_rows
     if not pieces:
@@ -153,8 +154,10 @@ def _score_rows(reported: ReportedModel, batch: Batch, begin: int, end: int, fir
     return ScoredRows(data, classes, scores, weight, first_row)
 
 
-def _summarize_piece(reported: ReportedModel, rows: ScoredRows, rulers: list[ColumnBins | None]) -> PieceSummary:
-    model, known = reported.model, (rows.classes, rows.weight)
+def _summarize_piece(
+    reported: ReportedModel, rows: ScoredRows, groups: Hashes | None, rulers: list[ColumnBins | None]
+) -> PieceSummary:
+    model, known = reported.model, (rows.classes, rows.weight, None, groups)
     scores = RowScores.of(rows.log_probability, *known)
     if model.bound_spec.corrects:
         plain = model.scorer.posterior(rows.data, reported.kernels, logarithm=True)
@@ -166,6 +169,7 @@ def _summarize_piece(reported: ReportedModel, rows: ScoredRows, rulers: list[Col
         right=rows.right,
         columns=count_cells(rulers, rows.data),
         n_doubtful=int((rows.doubtful & (rows.weight > 0)).sum()),
+        groups=groups,
     )
 
 
@@ -194,23 +198,42 @@ def _between_halves(pieces: list[PieceSummary], rulers: list[ColumnBins | None],
     first, second = pieces[:middle], pieces[middle:]
     if not second:
         return []
-    lots = [[_class_counts(half, n_classes), _prediction_counts(half)] for half in (first, second)]
+    per_row = _observations_per_row(first), _observations_per_row(second)
     changes = [
-        compare_counts(what, *pair) for what, *pair in zip(("the classes", "correct predictions"), *lots, strict=True)
+        compare_counts("the classes", _class_counts(first, n_classes), _class_counts(second, n_classes), per_row),
+        compare_counts("correct predictions", _prediction_counts(first), _prediction_counts(second), per_row),
     ]
     pairs = zip(rulers, _column_counts(first, rulers), _column_counts(second, rulers), strict=True)
-    changes += [compare_counts(ruler.name, one, other) for ruler, one, other in pairs if ruler is not None]
+    changes += [compare_counts(ruler.name, one, other, per_row) for ruler, one, other in pairs if ruler is not None]
     return [change for change in changes if change is not None]
 
 
 def _since_training(
     reported: ReportedModel, pieces: list[PieceSummary], rulers: list[ColumnBins | None]
 ) -> list[Change]:
-    here = _class_counts(pieces, len(reported.labels))
-    changes = [compare_counts("the classes", reported.model.state.rows, here)]
+    here, state, given = (
+        _class_counts(pieces, len(reported.labels)),
+        reported.model.state,
+        _observations_per_row(pieces),
+    )
+    groups = None if state.sample is None else state.sample.groups
+    # Without training rows, groups are taken to be as large as here.
+    per_row = given if state.sample is None else 1.0 if groups is None else len(np.unique(groups)) / len(groups), given
+    changes = [compare_counts("the classes", state.rows, here, per_row)]
     pairs = zip(rulers, _column_counts(pieces, rulers), strict=True)
-    changes += [compare_counts(ruler.name, ruler.training, cells) for ruler, cells in pairs if ruler is not None]
+    changes += [
+        compare_counts(ruler.name, ruler.training, cells, per_row) for ruler, cells in pairs if ruler is not None
+    ]
     return [change for change in changes if change is not None]
+
+
+def _observations_per_row(pieces: list[PieceSummary]) -> float:
+    """Return the number of independent observations, which are groups if rows have some, divided by that of rows."""
+    groups = [one.groups for one in pieces if one.groups is not None]
+    if not groups:
+        return 1.0
+    every = np.concatenate(groups)
+    return (len(np.unique(every[every > 0])) + int((every == 0).sum())) / len(every)
 
 
 def _class_counts(pieces: list[PieceSummary], n_classes: int) -> Floats:

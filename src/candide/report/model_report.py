@@ -17,6 +17,7 @@ from ..families import Batch
 from ..families.table import TableFamily
 from ..families.text_likelihood import TextLikelihood
 from ..kernels import Kernels
+from ..kernels.counting import Hashes
 from ..kernels.layouts import Array
 from ..model.classifier import Classifier
 from ..model.evaluation import Evaluation
@@ -55,6 +56,13 @@ class ReportedModel:
     def loo(self) -> Evaluation | None:
         """The leave-one-out evaluation; None if it is disabled or not available."""
         return self.model.report if self.evaluate and self.model.can_report else None
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows of a group were left out together."""
+        sample = self.model.state.sample
+        named = self.roles is not None and self.roles.groups is not None
+        return named or (sample is not None and sample.grouped)
 
     @property
     def is_table(self) -> bool:
@@ -146,7 +154,10 @@ class ModelReport:
 
 
 def build_report(
-    reported: ReportedModel, batches: Iterable[Batch] | None, title: str | None, notes: dict[str, str]
+    reported: ReportedModel,
+    batches: Iterable[tuple[Batch, Hashes | None]] | None,
+    title: str | None,
+    notes: dict[str, str],
 ) -> ModelReport:
     """Return the report on a model, its kept training rows and the evaluation rows."""
     given = None if batches is None else evaluate_given_rows(reported, batches)

@@ -130,7 +130,7 @@ def quality_section(found: ModelReport) -> str:
     reports = evaluations_of(found)
     if not reports:
         return section("quality", "Quality", f"<p>{_not_evaluated(found)}</p>")
-    parts = [_about(name, report) for name, report in reports]
+    parts = [_about(name, report, found.reported.has_groups) for name, report in reports]
     parts += [*(_measures(name, report) for name, report in reports), _DEFINITIONS]
     for name, report in reports:
         parts += [f"<h3>Classes, on {name}</h3>", _per_class(name, report), _confusion(name, report)]
@@ -146,12 +146,13 @@ def _not_evaluated(found: ModelReport) -> str:
     )
 
 
-def _about(name: str, report: Evaluation) -> str:
+def _about(name: str, report: Evaluation, has_groups: bool) -> str:
     if name == _GIVEN:
         return f"<p>Evaluated on the {report.n_rows:,} {name}.</p>"
+    without = "the rows of its group" if has_groups else "it"
     return (
-        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored with a model trained without it. No test set is "
-        "needed, and the estimate is not optimistic.</p>"
+        f"<p>Evaluated on {report.n_rows:,} {name}: each row is scored with a model trained without {without}. No test "
+        "set is needed, and the estimate is not optimistic.</p>"
     )
 
 

@@ -227,8 +227,10 @@ def count_cells(rulers: list[ColumnBins | None], data: Any) -> list[Floats | Non
     return [None if ruler is None else ruler.count_cells(column) for ruler, column in pairs]
 
 
-def compare_counts(what: str, one: Floats, other: Floats) -> Change | None:
+def compare_counts(what: str, one: Floats, other: Floats, per_row: tuple[float, float] = (1.0, 1.0)) -> Change | None:
     """Return the difference of two sets of counts if it is significant and large enough to report.
+
+    ``per_row``: numbers of independent observations per row of both, at most 1, because rows of a group are alike.
 
     >>> compare_counts("sex", np.array([60.0, 40.0]), np.array([50.0, 50.0])) is None
     True
@@ -243,6 +245,7 @@ def compare_counts(what: str, one: Floats, other: Floats) -> Change | None:
     held = both > 0
     freedom = int(held.sum()) - 1
     pooled = both[held] / both.sum()
-    statistic = float(((shares[0] - shares[1])[held] ** 2 / pooled).sum()) / (1 / sizes[0] + 1 / sizes[1])
+    variance = sum(1 / (size * share) for size, share in zip(sizes, per_row, strict=True))
+    statistic = float(((shares[0] - shares[1])[held] ** 2 / pooled).sum()) / variance
     is_large = distance >= _MIN_DISTANCE and chdtrc(freedom, statistic) < _MAX_P_VALUE
     return Change(what, round(distance, 12)) if is_large else None
