@@ -1,7 +1,8 @@
 """An extension of griffe, which reads docstrings for mkdocstrings: one entry for each of several names.
 
 NumPy's style allows ``alpha, beta`` as one entry, over several lines if need be. griffe reads the lines as separate
-entries and gives all names of a line the type and the default of the first one.
+entries and gives all names of a line the type and the default of the first one. It also takes the first of several
+choices for the default of an optional parameter, which is None here.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ _NAMES = re.compile(
 )
 
 
+_OPTIONAL_CHOICE = re.compile(r"^( *\w+ : \{.*\}), optional$", re.MULTILINE)
+
+
 class DocstringNames(griffe.Extension):
-    """Rewrites docstrings before they are parsed."""
+    """Rewrites docstrings before they are parsed: combined entries, and optional choices."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Give each name of a combined entry its own entry."""
@@ -27,7 +31,7 @@ class DocstringNames(griffe.Extension):
 
 
 def separated(docstring: str) -> str:
-    """Return a docstring in which each name of a combined entry has its own entry.
+    """Return a docstring in which each name of a combined entry has its own entry, and optional choices a default.
 
     >>> print(separated("Parameters\\n----------\\na, b,\\nc\\n    Numbers.\\nd : int\\n    Count.\\n"))
     Parameters
@@ -42,7 +46,7 @@ def separated(docstring: str) -> str:
         Count.
     <BLANKLINE>
     """
-    return _NAMES.sub(_entries, docstring)
+    return _OPTIONAL_CHOICE.sub(r"\1, default None", _NAMES.sub(_entries, docstring))
 
 
 def _entries(found: re.Match[str]) -> str:
