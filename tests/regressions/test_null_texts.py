@@ -11,6 +11,7 @@ from tiers import every
 
 import candide
 from candide import NaiveBayes
+from candide.exceptions import ParameterError
 
 PLAIN = {"stacking": None, "calibrate": None, "compute_loo": False}
 NULLS = ["NA", "N/A", "n/a", "null", "NULL", "None", "#N/A", "<NA>"]
@@ -82,9 +83,13 @@ NUMBERS = [str(i / 2) for i in range(38)]
             ["999.5", "18,042.99", "1,000", "7,250.00"],
             r"75.0% .*'1,000', '18,042.99', '7,250.00'; write numbers without",
         ),
+        (
+            ["-", *(f"{day:02}.03.2024" for day in range(1, 20))],
+            r"'x' is read as categories, because 5.0% of its cells are not dates: '-'; .*missing=\['-'\]",
+        ),
     ],
 )
-def test_numbers_that_are_categories_cause_one_warning(tmp_path: Path, cells: list[str], told: str) -> None:
+def test_numbers_and_dates_that_are_categories_cause_one_warning(tmp_path: Path, cells: list[str], told: str) -> None:
     path = column(tmp_path / "a.csv", cells * 3)
     with pytest.warns(UserWarning, match=told) as caught:
         model = NaiveBayes(**PLAIN).fit(candide.read(path))
@@ -107,3 +112,8 @@ def test_no_warning(tmp_path: Path, cells: list[str]) -> None:
 def test_warning_of_a_command(tmp_path: Path) -> None:
     told = done("train", column(tmp_path / "a.csv", [*NUMBERS, "?"] * 3)).err
     assert told.count("--missing '?'") == 1
+
+
+def test_missing_cells_of_a_query() -> None:
+    with pytest.raises(ParameterError, match=r"missing=\['-'\] applies to CSV files.*NULLIF\(column, '-'\)"):
+        candide.read(sql="SELECT 1 AS x", missing=["-"])

@@ -18,6 +18,7 @@ from ..kernels.tables import Extent
 from .arrays import aligned, as_2d_array, as_frame, check_not_empty, is_missing, is_sparse, series_array
 from .columns import Column
 from .conversion import is_ambiguous, is_number_text
+from .dates import fitting_formats
 from .index import EXACT, Index, encode, is_whole, label_type
 
 # Numbers with separators of thousands, such as 18,042.99.
@@ -259,8 +260,8 @@ def check_same_type(queried: Array, learned: Array, name: str) -> bool:
 _MIN_UNSEEN_ROWS = 10
 
 
-def warn_if_numbers(column: Column) -> None:
-    """Warn if most categories of a column of a text file are numbers, and tell which are not.
+def warn_if_not_categories(column: Column) -> None:
+    """Warn if most categories of a column of a text file are numbers or dates, and tell which are not.
 
     Codes with leading zeros are no numbers, so nothing is said of a column that has some.
 
@@ -268,7 +269,7 @@ def warn_if_numbers(column: Column) -> None:
     >>> column = Column("age", "category", np.array([0, 1, 2, 0], dtype=np.int32), np.array(["31", "40", "?"], object))
     >>> with warnings.catch_warnings(record=True) as found:
     ...     warnings.simplefilter("always")
-    ...     warn_if_numbers(column)
+    ...     warn_if_not_categories(column)
     >>> print(found[0].message)
     column 'age' is read as categories, because 25.0% of its cells are not numbers: '?'; if they mark missing cells, \
 pass missing=['?'] to candide.read (--missing '?' on the command line); otherwise declare the type, such as \
@@ -276,10 +277,12 @@ schema={'age': 'category'} (--type age=category on the command line)
     """
     assert column.labels is not None
     labels, known = column.labels.tolist(), column.values[column.values >= 0]
-    odd = [code for code in np.unique(known).tolist() if not is_number_text(labels[code])]
+    codes = np.unique(known).tolist()
+    what, odd = "numbers", [code for code in codes if not is_number_text(labels[code])]
+    if len(odd) == len(codes):
+        what, odd = "dates", [code for code in codes if not fitting_formats([labels[code]])]
     grouped = [code for code in odd if _THOUSANDS.fullmatch(labels[code])]
-    n_labels = len(np.unique(known))
-    if not odd or 2 * (len(odd) - len(grouped)) >= n_labels or any(is_ambiguous(labels[code]) for code in odd):
+    if not odd or 2 * (len(odd) - len(grouped)) >= len(codes) or any(is_ambiguous(labels[code]) for code in odd):
         return
     share, shown = np.isin(known, odd).mean(), [labels[code] for code in odd[:_MAX_LISTED]]
     marks = [label for label in shown if not _THOUSANDS.fullmatch(label)]
@@ -291,7 +294,7 @@ schema={'age': 'category'} (--type age=category on the command line)
             f"if they mark missing cells, pass missing={marks} to candide.read ({options} on the command line)"
         )
     warn(
-        f"column {name!r} is read as categories, because {share:.1%} of its cells are not numbers: {listed}; "
+        f"column {name!r} is read as categories, because {share:.1%} of its cells are not {what}: {listed}; "
         f"{'; '.join(advice)}; otherwise declare the type, such as schema={{{name!r}: 'category'}} "
         f"(--type {name}=category on the command line)"
     )

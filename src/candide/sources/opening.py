@@ -130,6 +130,11 @@ class ReadOptions:
 
 def _open_all(paths: list[str], sql: str | None, how: ReadOptions) -> list[Reader]:
     if sql is not None:
+        if how.missing:
+            raise ParameterError(
+                f"missing={list(how.missing)} applies to CSV files, but the rows are those of a query; replace such "
+                f"cells in the query, as in NULLIF(column, {how.missing[0]!r}), or read_csv(…, nullstr = …)"
+            )
         return [_open_query(paths, sql, how.extensions)]
     if not paths:
         raise ParameterError("no source was given; pass a file, a folder, '-' for standard input, or sql='SELECT …'")

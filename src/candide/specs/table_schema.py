@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import as_2d_array, is_sparse, new_frame
-from ..data.categories import unseen_categories, warn_if_all_unseen, warn_if_numbers
+from ..data.categories import unseen_categories, warn_if_all_unseen, warn_if_not_categories
 from ..data.column_selection import check_columns, did_you_mean, select_columns
 from ..data.column_types import DECLARED, MIXED, STRINGS, ColumnType, is_mixed, label_kind
 from ..data.columns import Column, Columns, Kind, Records, with_omitted
@@ -123,7 +123,7 @@ class TableSchema(Schema):
         decided = _decided_types(X, data, examples, types, column_specs)
         for column in data.columns:
             if column.kind == "category" and column.name in decided and decided[column.name].decided == STRINGS:
-                warn_if_numbers(column)
+                warn_if_not_categories(column)
         return replace(cls.of_parts(parts), backend=backend, types=decided), data
 
     def parts(self) -> dict[str, Any]:
