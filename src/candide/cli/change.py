@@ -120,10 +120,11 @@ def _change(
     if verb == "forget" and model.can_refit and model.staleness:
         with session.status("fitting weights on held-out rows"):
             model = model.refit()
-    elif verb == "forget" and model.staleness:
+    elif verb == "forget" and not model.has_training_rows:
+        weights = "weights fitted on them are unchanged, and " if model.staleness else ""
         session.note(
-            "the rows were removed from the counts, but weights fitted on them are unchanged, because the file holds "
-            "no training rows; to refit them, train with --with-rows"
+            f"the rows were removed from the counts, but {weights}it was not checked that each of them is a training "
+            "row, because the file holds no training rows; train with --with-rows"
         )
     say_bad_rows(source, session)
     passed = monitor.passed
