@@ -19,6 +19,7 @@ import typer
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = "<!-- commands -->"
 API = re.compile(r"^<!-- api: (.+) -->$", re.MULTILINE)
+OBJECT = re.compile(r"^(?P<heading>##+) |^::: \S+$(?!\n +options:)", re.MULTILINE)
 INCLUDE = re.compile(r"^<!-- include: (.+) -->$", re.MULTILINE)
 
 
@@ -27,6 +28,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if COMMANDS in markdown:
         markdown = markdown.replace(COMMANDS, commands_page())
     markdown = API.sub(lambda mark: "\n\n".join(f"::: {path}" for path in public_paths(mark[1])), markdown)
+    markdown = with_heading_levels(markdown)
     return INCLUDE.sub(lambda mark: included(ROOT / mark[1]), markdown)
 
 
@@ -35,6 +37,20 @@ def public_paths(module: str) -> list[str]:
     names = import_module(module)
     found = [getattr(names, name) for name in names.__all__]
     return [f"{one.__module__}.{one.__qualname__}" for one in found]
+
+
+def with_heading_levels(markdown: str) -> str:
+    """Return the page with its ``:::`` lines one level below the heading before them, unless they have options."""
+    level = 2
+
+    def replaced(mark: re.Match[str]) -> str:
+        nonlocal level
+        if mark["heading"]:
+            level = len(mark["heading"]) + 1
+            return mark[0]
+        return f"{mark[0]}\n    options:\n      heading_level: {level}"
+
+    return OBJECT.sub(replaced, markdown)
 
 
 def included(path: Path) -> str:
