@@ -2,7 +2,7 @@
 
 In a page, the line ``<!-- commands -->`` stands for all commands with their arguments, options and examples, as
 ``candide --help`` shows them, ``<!-- api: candide.plot -->`` for the docstrings of all public names of a module, and
-``<!-- include: benchmarks/TEXT.md -->`` for that file, its headings two levels lower. The headings of docstrings are one
+``<!-- include: benchmarks/TEXT.md -->`` for that file, its headings two levels lower. Docstrings have headings one
 level below the heading before them.
 """
 
