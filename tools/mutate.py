@@ -57,7 +57,7 @@ TARGETS = {
         "specs estimators/test_class_prior.py",
     ),
     "gaussian": Target(
-        {"candide.families.gaussian": "resolve likelihood _lent _most_likely table extra _pooled"},
+        {"candide.families.gaussian": "resolve likelihood _fallback_variance _most_likely table extra _pooled"},
         "families/test_gaussian.py",
     ),
     "multinomial": Target(

@@ -1,7 +1,8 @@
-"""The protocols of families and likelihoods: rows become a statistic, a statistic becomes a likelihood.
+"""The protocols of families and likelihoods. A family reduces rows to a statistic, and a statistic to a likelihood.
 
-Below them, exact leave-one-out scores for any family: each row is scored by the statistic without it. For most families
-only the row's own class changes. Families whose classes share parameters define their own.
+The module also computes exact leave-one-out scores for any family: each row is subtracted from the statistic and
+scored. For most families only the score under the row's own class changes. Families whose classes share parameters
+implement ``left_out`` themselves.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from .score_terms import Parts
     from .table import TableFamily
 
-# With a pseudo-count this large, smoothed shares hardly differ.
-_ALL_ALIKE = float(np.exp(6.0))
+# Largest pseudo-count tried: smoothed shares are almost equal at this value.
+_MAX_PSEUDO_COUNT = float(np.exp(6.0))
 # Number of cells per block where a table of all cells would be too large.
 CELLS = 1 << 20
 
@@ -52,7 +53,7 @@ class Batch(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Scores, and the coefficients of diverging terms, most important first, positive towards +inf.
+    """Finite scores, and the coefficients of diverging terms: dominant term first, positive if it tends to +inf.
 
     ``(rows, classes)`` each, or ``(rows,)`` where every row is scored under one class only.
     """
@@ -64,8 +65,8 @@ class Scores(NamedTuple):
 class Likelihood(Protocol):
     """log p(x | class), ready to be evaluated. ``offset`` is added to every row: the log prior of the classes.
 
-    Probabilities of 0 and infinite densities are limits. Where there are any, ``limits`` returns the coefficients of
-    the diverging terms, most important first, and ``scores`` the finite rest.
+    Probabilities of 0 and infinite densities are represented as limits. If there are any, ``limits`` returns the
+    coefficients of the diverging terms, dominant term first, and ``scores`` the finite remainder.
     """
 
     @property
@@ -76,13 +77,13 @@ class Likelihood(Protocol):
         """Return ``(rows, classes)``, up to a term that is the same for all classes."""
 
     def limits(self, data: Any, kernels: Kernels) -> list[Floats]:
-        """Return the coefficients of diverging terms, ``(rows, classes)`` each, positive towards +inf."""
+        """Return the coefficients of diverging terms, ``(rows, classes)`` each, positive if the term tends to +inf."""
 
     def each(self, data: Any, kernels: Kernels) -> Scores:
         """Return the score of row ``i`` under class ``i``, ``(rows,)``; there are as many classes as rows."""
 
     def parts(self, data: Any, kernels: Kernels) -> Parts:
-        """Return the contributions of which the scores and limits of one row are the sum."""
+        """Return the contributions that sum to the scores and limits of one row."""
 
     def shrunk(self, data: Any, kernels: Kernels) -> Floats:
         """Return the scores times a tiny factor, for rows whose scores overflow."""
@@ -101,7 +102,7 @@ class Likelihood(Protocol):
 
 
 class Family(Protocol):
-    """A kind of likelihood with its prior and its estimator. Frozen: methods return new objects."""
+    """A family of distributions with a prior and a kind of estimate. Frozen: methods return new objects."""
 
     statistic: ClassVar[type[Any]]  # what ``observe`` returns
     separate: ClassVar[bool]  # every column has parameters of its own, and a pseudo-count if it has any
@@ -121,24 +122,24 @@ class Family(Protocol):
         """Return rows of a sample in the form that this family reads."""
 
     def for_choices(self) -> Self:
-        """Return the family for leave-one-out scores that select or fit something: class sizes may stay fixed."""
+        """Return the family for leave-one-out scores used in model selection, which may keep class sizes fixed."""
 
     def resolve(self, statistics: Any) -> Self:
-        """Return the family with all that is estimated from all classes together (floors, empirical priors) fixed."""
+        """Return the family with everything estimated from all classes together (floors, empirical priors) fixed."""
 
     def likelihood(self, statistics: Any) -> Likelihood:
-        """Return the likelihood that the statistic and the prior give."""
+        """Return the likelihood estimated from the statistic and the prior."""
 
     def left_out(
         self, batch: Batch, statistics: Any, likelihood: Likelihood, offset: Floats, kernels: Kernels
     ) -> Scores:
-        """Return the scores of rows that the statistic contains, each as if it did not.
+        """Return the leave-one-out scores of rows that are included in the statistic.
 
         ``likelihood`` is that of the statistic; ``offset`` is added to every row, as in ``Likelihood.scores``.
         """
 
     def only(self, j: int) -> Self:
-        """Return the family of column ``j`` alone, where columns are separate."""
+        """Return the family of column ``j`` alone, if columns have separate parameters."""
 
     def with_alpha(self, alpha: float | Floats) -> Self:
         """Return the family with another pseudo-count: one, or one per column."""
@@ -150,7 +151,7 @@ class Family(Protocol):
         """Return the family for novelty scores: unseen values lower the density instead of being ignored."""
 
     def intervals(self, statistics: Any, level: float) -> Any:
-        """Return ``(low, high)`` of each row of the table of parameters, or such pairs for means and for variances."""
+        """Return ``(low, high)`` for each row of the table of parameters, or one pair each for means and variances."""
 
     def log_marginal_likelihood(self, statistics: Any) -> Floats:
         """Return the log marginal likelihood of each column, over all rows and classes."""
@@ -165,7 +166,7 @@ class Family(Protocol):
         """Return the posterior covariance of a row's log p(x | class) for two classes, ``(rows,)``."""
 
     def amount(self, data: Any) -> Floats | None:
-        """Return the size of rows where it varies, such as the length of a text, else None."""
+        """Return the size of each row if it varies, such as the length of a text, else None."""
 
     def n_parameters(self, statistics: Any) -> int:
         """Return the number of free parameters of p(x | class), over all classes."""
@@ -180,7 +181,7 @@ class Plain:
         return self
 
     def most_alpha(self, statistics: Any) -> float | Floats:
-        return _ALL_ALIKE
+        return _MAX_PSEUDO_COUNT
 
     def only(self, j: int) -> Self:
         raise TypeError(
@@ -218,7 +219,7 @@ class Plain:
 
 
 def is_table(family: Family | None) -> TypeGuard[TableFamily]:
-    """Return whether a family is a ``TableFamily``, whose module is imported for tables alone."""
+    """Return whether a family is a ``TableFamily``, without importing its module."""
     return getattr(family, "of_table", False)
 
 
@@ -236,7 +237,7 @@ def cell_positions(n_classes: int, n_columns: int) -> dict[str, Array]:
 
 
 def require_proper(estimate: Estimate, *priors: Prior) -> None:
-    """Check that priors integrate to 1, which a marginal likelihood needs."""
+    """Check that priors integrate to 1, which a marginal likelihood requires."""
     if estimate == "mle" or not all(prior.is_proper for prior in priors):
         raise ParameterError(
             "log_marginal_likelihood needs a proper prior (one that integrates to 1), but this model has none "
@@ -254,7 +255,7 @@ def replace_own(likelihood: Likelihood, batch: Batch, own: Scores, offset: Float
 def put_own(
     finite: Floats, limits: list[Floats], batch: Batch, own: Scores, offset: Floats, kernels: Kernels
 ) -> Scores:
-    """Return scores with those of the own classes replaced; rows without weight are not in the statistic."""
+    """Replace the score of each row under its own class; rows of weight 0 are not in the statistic and keep theirs."""
     if not limits and any(limit.any() for limit in own.limits):
         limits = [np.zeros_like(finite) for _ in own.limits]
     kernels.put_own(finite, batch.classes, batch.weight, own.finite, offset)
@@ -267,9 +268,9 @@ def put_own(
 def own_by_removal(
     family: Family, batch: Batch, statistics: Any, kernels: Kernels, n_cells: int | None = None
 ) -> Scores:
-    """Return the score of each row under its own class, by removing it from the statistic: exact for any family, slow.
+    """Return left-out scores under the own class by removing each row from the statistic: exact for any family, slow.
 
-    ``n_cells``: how many parameters a class has, if not one per column.
+    ``n_cells``: number of parameters of a class, if not one per column.
     """
     parts = [_own(family, part, statistics, kernels) for part in row_ranges(batch, n_cells or batch.data.n_columns)]
     finite, *limits = map(np.concatenate, _aligned(parts))
@@ -281,7 +282,7 @@ def _own(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Sco
 
 
 def remove_each(family: Family, batch: Batch, statistics: Any, kernels: Kernels) -> Any:
-    """Return a statistic with one class per row: the row's class without the row."""
+    """Return a statistic with one class per row: the statistic of the row's class without the row."""
     n_rows = len(batch.classes)
     alone = family.observe(Batch(batch.data, np.arange(n_rows, dtype=np.int32), batch.weight, n_rows), kernels)
     return statistics.take(batch.classes).without(alone)
@@ -296,7 +297,7 @@ def row_ranges(batch: Batch, n_cells: int) -> Iterator[Batch]:
 def own_by_weight(
     batch: Batch, score: Callable[[Batch, float], Scores], otherwise: Callable[[Batch], Scores], n_classes: int
 ) -> Scores:
-    """Return own-class scores by one table for each distinct weight; ``otherwise`` if those are too many."""
+    """Return own-class scores from one table per distinct weight, or ``otherwise`` if there are too many weights."""
     if batch.weight is None or not len(batch.weight):
         return score(batch, 1.0)
     weights, which = np.unique(batch.weight, return_inverse=True)
@@ -309,12 +310,12 @@ def own_by_weight(
 
 
 def _aligned(parts: list[Scores]) -> Iterator[tuple[Floats, ...]]:
-    """Return the finite parts, then limit by limit; 0 where a part has none."""
+    """Return the finite parts, then each limit in turn; 0 for parts without that limit."""
     n_limits = max(len(part.limits) for part in parts)
-    return zip(*((part.finite, *part.limits, *_nothing(part, n_limits)) for part in parts), strict=True)
+    return zip(*((part.finite, *part.limits, *_zero_limits(part, n_limits)) for part in parts), strict=True)
 
 
-def _nothing(part: Scores, n_limits: int) -> list[Floats]:
+def _zero_limits(part: Scores, n_limits: int) -> list[Floats]:
     return [np.zeros_like(part.finite)] * (n_limits - len(part.limits))
 
 
@@ -326,7 +327,7 @@ def _scattered(parts: tuple[Floats, ...], groups: list[Array]) -> Floats:
 
 
 def refuse_unseen_categories(batch: Batch, statistics: Any) -> None:
-    """Raise an error if a batch has more rows of a class than were learned."""
+    """Raise an error if a batch has more weight in a class than the model has learned."""
     given, learned = batch.row_weight(), statistics.rows
     if (given > learned * (1 + 1e-9)).any():
         raise ForgetError(

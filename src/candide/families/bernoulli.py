@@ -60,7 +60,7 @@ class Bernoulli(Plain):
         return replace(self, prior=Beta(alpha, alpha))
 
     def log_on_off(self, statistics: Counts) -> tuple[LogProbability, LogProbability]:
-        """log φ and log(1 - φ), each from its own count, ``(classes, columns)``."""
+        """Return log φ and log(1 - φ), ``(classes, columns)``, each from its own count."""
         return self._shares(*_on_off(statistics))
 
     def _shares(self, on: Floats, off: Floats) -> tuple[LogProbability, LogProbability]:
@@ -80,12 +80,12 @@ class Bernoulli(Plain):
         return log_share(part, whole, 2)
 
     def _shares_without(self, on: Floats, off: Floats, weight: float) -> tuple[LogProbability, LogProbability]:
-        """log φ as a row of this weight sees it that is on and is left out, and log(1 - φ) if it is off."""
+        """Return log φ without a row of this weight that is on, and log(1 - φ) without one that is off."""
         if not weight:
             return self._shares(on, off)
         a, b = (pseudo_count(prior, self.estimate) for prior in (self.prior.a, self.prior.b))
         if min(np.min(a), np.min(b)) > 0:
-            # No probability is 0, and the whole is that of all other rows.
+            # No probability is 0, and the denominator is the weight of all other rows.
             log_whole = log_of_wholes(remaining(on + off, weight) + (a + b))
             parts = (np.log(remaining(count, weight) + pseudo) for count, pseudo in ((on, a), (off, b)))
             log_on, log_off = (LogProbability(part - log_whole, None) for part in parts)
@@ -100,7 +100,7 @@ class Bernoulli(Plain):
         dense = isinstance(statistics.total, np.ndarray) or statistics.missing is not None
         if dense or np.ndim(self.prior.a) or np.ndim(self.prior.b):
             return self._build(statistics, self._dense_term, *self._shares_without(*_on_off(statistics), weight))
-        # A class that never saw a word gives it the same weight as any other such word: only seen ones are stored.
+        # All words that do not occur in a class have equal weights, so only words that occur are stored.
         by_column = statistics.total.tocsc()
         never = self._shares_without(np.zeros_like(statistics.rows), statistics.rows, weight)
         off = remaining(statistics.rows[by_column.indices], by_column.data)
@@ -117,7 +117,7 @@ class Bernoulli(Plain):
         return BernoulliLikelihood(statistics, self, term(*(part.finite for part in parts)), limit)
 
     def _dense_term(self, on: Floats, off: Floats) -> LinearTerm:
-        # All columns off, then the difference for those that are on; a missing cell takes its share of "off" back.
+        # The base is the score of a row with all columns off; a missing cell subtracts its log(1 - φ) again.
         off = np.broadcast_to(off, on.shape)
         table = LinearTable(np.ascontiguousarray(on - off), np.ascontiguousarray(-off))
         return LinearTerm(table, off.sum(axis=1), threshold=self.threshold)
@@ -149,10 +149,10 @@ class Bernoulli(Plain):
 
     def posterior(self, statistics: Counts) -> Beta:
         on, off = _on_off(statistics)
-        return self._believed().posterior(on, np.broadcast_to(off, on.shape))
+        return self._proper_prior().posterior(on, np.broadcast_to(off, on.shape))
 
-    def _believed(self) -> Beta:
-        """Return the prior, cell by cell; Jeffreys' if there is none."""
+    def _proper_prior(self) -> Beta:
+        """Return the prior of each cell; Jeffreys' prior where it is improper."""
         a, b = np.broadcast_arrays(self.prior.a, self.prior.b)
         proper = (a > 0) & (b > 0) & (self.estimate != "mle")
         return Beta(np.where(proper, a, 0.5), np.where(proper, b, 0.5))
@@ -167,7 +167,7 @@ class Bernoulli(Plain):
         after = self.posterior(statistics)
         both = polygamma(1, np.asarray(after.a) + after.b)
         on, off = polygamma(1, after.a) - both, polygamma(1, after.b) - both
-        # A column without observations contributes nothing, with certainty.
+        # A column without observations contributes 0 to the score, with variance 0.
         seen = statistics.observed().any(axis=0)
         return self._dense_term(on * seen, off * seen).of(data, 0.0, kernels)
 

@@ -67,7 +67,7 @@ class Categorical(Plain):
         return np.maximum(seen, self.least(len(seen)))
 
     def least(self, n_columns: int) -> Array:
-        """Return the checked ``min_categories`` of each column."""
+        """Return ``min_categories`` of each column, after validation."""
         if self.min_categories is None:
             return np.ones(n_columns, dtype=np.int64)
         least = np.asarray(self.min_categories)
@@ -94,7 +94,7 @@ class Categorical(Plain):
         return replace(self, unseen="smooth") if self.unseen == "ignore" else self
 
     def alpha(self, j: int, n_values: int) -> Floats:
-        """The prior's pseudo-counts of column ``j``: ``(classes or 1, values or 1)``."""
+        """Return the pseudo-counts of the prior of column ``j``, ``(classes or 1, values or 1)``."""
         if not isinstance(self.prior, tuple):
             alpha = np.asarray(self.prior.concentration, dtype=np.float64)
             return np.atleast_1d(alpha[..., j] if alpha.ndim else alpha)[:, None]
@@ -120,7 +120,7 @@ class Categorical(Plain):
             yield np.arange(n) if self.is_range(labels) else labels
 
     def is_range(self, labels: Array) -> bool:
-        """Whether a column has all codes up to its largest as values; not if a code is 2^53 or above."""
+        """Return whether the values of a column are all codes up to the largest; never if a code is 2^53 or above."""
         return self.categories == "range" and labels.dtype.kind == "i" and (not len(labels) or labels[-1] < EXACT)
 
     def full_counts(self, statistics: CategoryCounts) -> Iterator[Floats]:
@@ -131,7 +131,7 @@ class Categorical(Plain):
             yield out
 
     def full_log_shares(self, statistics: CategoryCounts) -> Iterator[Floats]:
-        """Return log θ of all values of a column."""
+        """Yield log θ of all values of each column."""
         for j, count in enumerate(self.full_counts(statistics)):
             spare = np.zeros((len(count), 1))  # the cell for unseen values
             copies = np.append(np.ones(count.shape[1]), float(self.unseen == "smooth"))
@@ -150,7 +150,7 @@ class Categorical(Plain):
         cells[:, labels if lookup.direct else slice(len(labels))] = count
         copies = np.ones(lookup.size + 1)
         if not lookup.direct:
-            # Unseen values share one slot, or have none (``min_categories`` for a column of strings).
+            # Unseen values share one slot. With ``min_categories`` for a column of strings, they have none.
             copies[len(labels) : lookup.size] = n_values - len(labels)
         copies[-1] = float(self.unseen == "smooth")
         if not lookup.direct and not lookup.range_end:
@@ -170,7 +170,7 @@ class Categorical(Plain):
             return without(weight).own_codes(part.data, part.classes, kernels)
 
         if self.estimate == "map" and min(np.min(prior.concentration) for prior in self._priors) < 1:
-            # The mode may be on the boundary: which values have a positive share depends on the row.
+            # The mode may be on the boundary, where the set of values with a positive share depends on the row.
             own = own_by_removal(self, batch, statistics, kernels, likelihood.n_slots)
             return replace_own(likelihood, batch, own, offset, kernels)
         coded = batch._replace(data=likelihood.codes(batch.data, kernels))
@@ -183,13 +183,13 @@ class Categorical(Plain):
         finite, *limits = likelihood.code_scores(coded.data, offset, kernels)
         return put_own(finite, limits, batch, own, offset, kernels)
 
-    def believed(self, alpha: Floats) -> Floats:
-        """Return the pseudo-counts of a column; those of Jeffreys' prior if there is no proper prior."""
+    def proper_pseudo_counts(self, alpha: Floats) -> Floats:
+        """Return the pseudo-counts of a column; those of Jeffreys' prior if the given prior is improper."""
         proper = (alpha > 0).all(axis=1, keepdims=True) & (self.estimate != "mle")
         return np.where(proper, alpha, 0.5)
 
     def intervals(self, statistics: CategoryCounts, level: float) -> tuple[Floats, Floats]:
-        ends = [slots.interval(level, self.believed(slots.alpha)) for slots in self.slots(statistics)]
+        ends = [slots.interval(level, self.proper_pseudo_counts(slots.alpha)) for slots in self.slots(statistics)]
         # Ordered by class, then by column, like the table of parameters.
         low, high = (np.hstack(columns) for columns in zip(*ends, strict=True))
         return low.ravel(), high.ravel()

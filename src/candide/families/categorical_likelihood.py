@@ -33,8 +33,9 @@ class Slots(NamedTuple):
     alpha: Floats  # (classes or 1, slots or 1)
 
     def without(self, weight: float | Floats, estimate: Estimate, at: Any = ...) -> LogProbability:
-        """log θ of cells (all, or those at some places) from which such a weight is taken; with pseudo-counts that are
-        not negative.
+        """Return log θ of cells after subtracting a weight; pseudo-counts must be non-negative.
+
+        ``at`` selects cells.
         """
         pseudo = np.broadcast_to(pseudo_count(self.alpha, estimate), self.cells.shape)
         count, whole = self.cells.sum(axis=1, keepdims=True), (pseudo * self.copies).sum(axis=1, keepdims=True)
@@ -69,7 +70,7 @@ def with_spare(alpha: Floats, n_slots: int) -> Floats:
 
 
 def log_shares(raw: Floats, copies: Floats) -> LogProbability:
-    """log θ of slots behind which so many values stand; see ``priors.log_probability.parts_of`` for the corner."""
+    """Return log θ of slots that stand for ``copies`` values each; see ``priors.base.parts_of`` for corner cases."""
     part = above_zero(raw)
     whole = (part * copies).sum(axis=1, keepdims=True)
     if (whole <= 0).any():
@@ -105,7 +106,7 @@ def draw_slots(share: Floats, classes: Positions, rng: np.random.Generator) -> A
 class CategoricalLikelihood:
     """log p(x | class) = Σ log θ of each column's value; a missing or ignored value adds nothing.
 
-    With ``removed``, what a row of that weight meets in its own class once it is left out.
+    With ``removed``, the likelihood of a row under its own class after a row of that weight was left out.
     """
 
     statistics: CategoryCounts
@@ -114,17 +115,17 @@ class CategoricalLikelihood:
 
     @cached_property
     def columns(self) -> list[tuple[Lookup, LogProbability]]:
-        """Each column's lookup, and log θ of its slots, ``(classes, slots)``: seen, empty, and last the unseen one."""
+        """Lookup of each column, and log θ of its slots, ``(classes, slots)``; the last slot is for unseen values."""
         return [(slots.lookup, self._log_shares(slots)) for slots in self.slots]
 
     @cached_property
     def slots(self) -> list[Slots]:
-        """The counts of each column, slot by slot."""
+        """Counts of each column by slot."""
         return self.family.slots(self.statistics)
 
     def _log_shares(self, slots: Slots) -> LogProbability:
         if self.removed:
-            # Each slot as seen by the row in it, which is left out.
+            # The log probability of each slot after a row in this slot was left out.
             log_theta = slots.without(self.removed, self.family.estimate)
         else:
             log_theta = log_shares(slots.cells + pseudo_count(slots.alpha, self.family.estimate), slots.copies)
@@ -132,7 +133,7 @@ class CategoricalLikelihood:
 
     @cached_property
     def terms(self) -> ScoreTerms:
-        """One table for each column; ``unseen="error"`` is up to ``codes``."""
+        """Return one table per column; ``unseen="error"`` is checked in ``codes``."""
         smooth = self.family.unseen == "smooth"
 
         def tables(part: Callable[[LogProbability], Floats]) -> tuple[CodeTable, ...]:
@@ -151,11 +152,11 @@ class CategoricalLikelihood:
 
         parts = []
         for slots in self.slots:
-            after = slots.cells + self.family.believed(slots.alpha)
+            after = slots.cells + self.family.proper_pseudo_counts(slots.alpha)
             each = polygamma(1, after) - polygamma(1, (after * slots.copies).sum(axis=1, keepdims=True))
             if self.family.unseen != "smooth":
                 each[:, -1] = 0.0
-            # A column without observations contributes nothing, with certainty.
+            # A column without observations contributes 0 to the score, with variance 0.
             parts.append(each * slots.cells.any())
         none = np.zeros(len(self.statistics.rows))
         table = PickTable(np.concatenate(parts, axis=1).T)
@@ -167,7 +168,7 @@ class CategoricalLikelihood:
 
     @property
     def n_slots(self) -> int:
-        """Of all columns together."""
+        """Total number of slots of all columns."""
         return int(self._offsets[-1])
 
     @cached_property
@@ -190,7 +191,7 @@ class CategoricalLikelihood:
         return codes
 
     def row_codes(self, data: Dense, kernels: Kernels) -> Array:
-        """Of one row, below 0 where a cell is missing; codes that are the cells themselves may be NaN there."""
+        """Return the codes of one row, negative for missing cells, for which codes equal to the cells may be NaN."""
         codes: Array = np.nan_to_num(self.codes(data, kernels).floats()[0], nan=-1.0).astype(np.int64)
         return codes
 
@@ -211,7 +212,7 @@ class CategoricalLikelihood:
         return [] if self._order is None else self.code_scores(self.codes(data, kernels), None, kernels)[1:]
 
     def code_scores(self, codes: Dense, offset: Floats | None, kernels: Kernels) -> list[Floats]:
-        """Scores of rows already looked up, and then their limits."""
+        """Return the scores of encoded rows, followed by their limits."""
         none = np.zeros(len(self.statistics.rows))
         tables = [(self._table, none if offset is None else offset), (self._order, none)]
         return [kernels.code_scores(codes, self._offsets, table, base) for table, base in tables if table is not None]
@@ -219,18 +220,18 @@ class CategoricalLikelihood:
     def scores_with_own(
         self, other: CategoricalLikelihood, coded: Batch, offset: Floats, kernels: Kernels
     ) -> tuple[Floats, Floats]:
-        """Scores of rows already looked up, and those under the own class by another likelihood; neither has limits."""
+        """Return scores of encoded rows, and own-class scores by another likelihood, both without limits."""
         rows = coded.data, coded.classes, self._offsets
         return kernels.left_out_code_scores(*rows, self._table, other._table, offset)
 
     def own_codes(self, codes: Dense, classes: Positions, kernels: Kernels) -> Scores:
-        """Every row, already looked up, under its own class."""
+        """Return the score of each encoded row under its own class."""
         tables = [table for table in (self._table, self._order) if table is not None]
         finite, *limits = (kernels.own_code_scores(codes, classes, self._offsets, table) for table in tables)
         return Scores(finite, tuple(limits))
 
     def own_left_out(self, batch: Batch) -> Scores:
-        """Every row, already looked up, under its own class with the row taken out, whatever its weight."""
+        """Return the score of each encoded row under its own class without the row, for any weights."""
         finite, order = np.zeros((2, len(batch.classes)))
         for j, slots in enumerate(self.slots):
             code = batch.data.column(j)
@@ -270,7 +271,7 @@ class CategoricalLikelihood:
     def _sample_column(
         self, lookup: Lookup, theta: LogProbability, classes: Positions, rng: np.random.Generator
     ) -> Array:
-        # The reserved cell has no label to draw; the shares of the others are kept in proportion.
+        # The cell for unseen values has no label to draw, so the shares of the other cells are normalized.
         share = np.exp(theta.value()[:, : lookup.size])
         if lookup.direct or not lookup.range_end:
             return labels_of(lookup)[draw_slots(share, classes, rng)]

@@ -40,7 +40,7 @@ class Complement(TokenFamily):
         return observe_counts(batch, kernels, "ComplementNB")
 
     def weights(self, statistics: Counts) -> tuple[Floats, Floats | None]:
-        """Finite weights, ``(classes, columns)``, and the powers of 1/ε where the complement lacks a word."""
+        """Finite weights, ``(classes, columns)``, and powers of 1/ε for words that the other classes do not contain."""
         count = statistics.dense()
         return self._weights(np.maximum(count.sum(axis=0) - count, 0.0))
 
@@ -50,7 +50,7 @@ class Complement(TokenFamily):
         finite, order = log_share(part, part.sum(axis=-1, keepdims=True), part.shape[-1])
         if not self.norm:
             return -finite, order
-        # In the limit the impossible words share the whole weight of their class.
+        # In the limit, words that do not occur in the other classes share the whole weight of the class.
         return _shares(finite if order is None else np.where(order.any(axis=-1, keepdims=True), order, finite)), None
 
     def likelihood(self, statistics: Counts) -> ComplementLikelihood:
@@ -63,7 +63,7 @@ class Complement(TokenFamily):
         return ComplementLikelihood(statistics, self, LinearTerm(LinearTable(finite), none), limit)
 
     def _sparse(self, statistics: Counts) -> ComplementLikelihood:
-        # Words a class lacks have the same complement count in all such classes: that of the whole collection.
+        # A word has the same complement count in all classes without it: its count in all texts.
         by_column, pseudo, alpha = sparse_parts(statistics.total, self.pseudo)
         everywhere = np.asarray(statistics.total.sum(axis=0)).ravel()
         total = everywhere.sum() - np.asarray(statistics.total.sum(axis=1)).ravel() + alpha.sum()
@@ -73,7 +73,7 @@ class Complement(TokenFamily):
         unknown, impossible = whole <= 0, others <= 0
         log_whole = np.log(np.where(unknown, 1.0, whole))
         log_others = np.log(np.where(impossible, 1.0, others))
-        # Where all other classes are empty, all words have an even share, and none is impossible.
+        # If all other classes are empty, all words have equal shares, and none is impossible.
         empty = total <= 0
         slope = np.log(np.where(empty, float(len(alpha)), total))
         none = np.zeros(len(total))
@@ -100,12 +100,12 @@ class Complement(TokenFamily):
         sums, zeros, length = kernels.left_out_complement(batch.data, batch.classes, batch.weight, others, self.pseudo)
         whole, pseudo = others.sum(axis=1), pseudo_sums(self.pseudo, *others.shape)
         gone = length if batch.weight is None else length * batch.weight
-        # In blocks that fit into the cache.
+        # Blocks that fit into the cache.
         for rows in (slice(first, first + 4096) for first in range(0, len(length), 4096)):
             left = remaining(whole, gone[rows, None])
             kernels.put_own(left, batch.classes[rows], None, np.zeros(len(left)), whole)
             left += pseudo
-            # Where nothing is left of the other classes, all words have an even share.
+            # If the other classes are empty, all words have equal shares.
             empty = left <= 0
             if empty.any():
                 left[empty], sums[rows][empty], zeros[rows][empty] = max(1, others.shape[1]), 0.0, 0.0
@@ -138,7 +138,7 @@ def _own(batch: Batch) -> Array:
 
 
 def _shares(weights: Floats) -> Floats:
-    """Weights of each class divided by their sum; a single column, whose weight is 0, has the whole."""
+    """Return the weights of each class divided by their sum; a single column, whose weight is 0, gets the share 1."""
     total = weights.sum(axis=-1, keepdims=True)
     even = np.full(weights.shape, 1.0 / weights.shape[-1])
     return np.asarray(np.divide(weights, total, out=even, where=total != 0))

@@ -1,4 +1,4 @@
-"""The tokens of a feature set that scores are made from, and what each occurrence of them weighs."""
+"""Feature sets of texts: which tokens are scored, and the weight of each occurrence."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ WEIGHTINGS: tuple[Weighting, ...] = ("count", "binary", "log", "tfidf")
 
 
 class FeatureSet(NamedTuple):
-    """One set of token features: tokenizer, coding, and the weight of a token that occurs n times in a text.
+    """One set of token features: tokenizer, coding, and the weight of n occurrences of a token in a text.
 
-    The weight is n, 1 ("binary") or 1 + log n ("log"). With "tfidf" the sums are of n, and ``Terms`` contains the
+    The weight is n, 1 ("binary") or 1 + log n ("log"). With "tfidf", counts are summed, and ``Terms`` contains the
     factors.
     """
 
     tokenizer: TokenizerConfig
     coding: Coding
     weighting: Weighting = "count"
-    fixed: bool = False  # the vocabulary is given, and does not grow
+    fixed: bool = False  # whether the vocabulary is given and does not grow
     name: str = "words"
-    frequencies: bool = False  # texts that hold a token are counted too
+    frequencies: bool = False  # whether the texts that contain a token are counted too
 
     @property
     def features(self) -> TokenFeatures:
-        """What kernels read of it."""
+        """The tokenizer and the coding, as kernels read them."""
         return TokenFeatures(self.tokenizer, self.coding)
 
     @property
     def presence(self) -> bool:
-        """Whether a text counts a token once at most."""
+        """Whether a token counts at most once per text."""
         return self.weighting == "binary"
 
     def rows(self, data: TextRows, coding: Coding, kernels: Kernels) -> Sparse:
-        """Return texts as rows of token weights; tokens without a code are skipped."""
+        """Return texts as rows of token weights, without the tokens that have no code."""
         rows = kernels.count_tokens(data.texts, [TokenFeatures(self.tokenizer, coding)], grow=False)[0].rows
         return replace(self.weighed(rows), first_row=data.first_row)
 
     def weighed(self, rows: Sparse) -> Sparse:
-        """Return the weights of counts."""
+        """Return the weights of these counts."""
         if self.weighting == "log":
             return replace(rows, values=1.0 + np.log(rows.values))
         return replace(rows, values=np.ones(len(rows.values))) if self.presence else rows

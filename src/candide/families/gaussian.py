@@ -1,4 +1,4 @@
-"""Measurements: a normal distribution per class and column."""
+"""A normal distribution for each class and column."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from ..statistics.base import ROUNDING
 from .base import CELLS, Batch, Plain, Scores, prior_of_column
 from .gaussian_likelihood import GaussianLikelihood, StudentLikelihood, left_out_normal
 
-# Under these the posterior's estimates are those of maximum likelihood, and its intervals the classical ones.
-_NOTHING = NormalInverseGamma(0.0, 0.0, 0.0, 0.0)
-_REFERENCE = NormalInverseGamma(0.0, 0.0, -0.5, 0.0)
+# Improper priors: under the first, posterior estimates are those of maximum likelihood; under the second, credible
+# intervals equal the classical confidence intervals.
+_FLAT_PRIOR = NormalInverseGamma(0.0, 0.0, 0.0, 0.0)
+_REFERENCE_PRIOR = NormalInverseGamma(0.0, 0.0, -0.5, 0.0)
 
 
 class Overall(NamedTuple):
     """Moments of the columns over all classes, which stay fixed while rows are left out."""
 
     floor: float  # added to every variance
-    mean: Floats  # of columns; NaN where nobody observed anything
+    mean: Floats  # of columns; NaN for columns without observations
     variance: Floats
 
 
@@ -36,13 +37,14 @@ class Overall(NamedTuple):
 class Gaussian(Plain):
     """Means and variances.
 
-    By maximum likelihood, ``var_smoothing`` times the largest variance of all columns is added to every variance, and
-    ``ddof`` is subtracted from the number of rows. Otherwise a prior does that work: the one given, or a weak one
-    around the columns' overall means and variances. ``shared``: one variance for all classes, which makes the log-odds
+    With maximum likelihood, ``var_smoothing`` times the largest variance of all columns is added to every variance, and
+    ``ddof`` is subtracted from the number of rows. Other estimates use the given prior, or a weak one around the
+    overall means and variances of the columns. ``shared``: one variance for all classes, which makes the log-odds
     linear.
 
-    Floor and empirical prior are taken from the moments of all classes together when parameters are made, never kept in
-    them; so chunks, weights, merges and one pass agree.
+    The variance floor and the empirical prior are computed from the moments of all classes when parameters are
+    estimated, and are not part of the statistics. So training in chunks, with weights or by merging gives the same
+    result as training in one pass.
     """
 
     prior: NormalInverseGamma | Normal | None = None
@@ -57,7 +59,7 @@ class Gaussian(Plain):
 
     def observe(self, batch: Batch, kernels: Kernels) -> Moments:
         table = kernels.moments(batch.data, batch.classes, batch.weight, batch.n_classes)
-        # Finite means and scatters have finite sums: a mean near the largest double has a scatter of 0 or inf.
+        # The sum of finite values is finite, because a mean near the largest double has a scatter of 0 or inf.
         if not np.isfinite(table.mean + table.scatter).all():
             raise _too_large(batch.data)
         return Moments(batch.row_weight(), *table)
@@ -95,40 +97,43 @@ class Gaussian(Plain):
         if isinstance(self.prior, Normal):
             after = self.prior.posterior(statistics.mean, statistics.weight)
             spread = np.asarray(after.noise) + (after.variance if self.estimate == "predictive" else 0.0)
-            return GaussianLikelihood(statistics, np.asarray(after.location), _like(spread, statistics))
+            return GaussianLikelihood(statistics, np.asarray(after.location), _for_each_class(spread, statistics))
         table = self.table(statistics)
         if self.estimate == "predictive":
             return StudentLikelihood(statistics, table)
         whole, known = table.shape + self.extra(len(statistics.rows)), ~np.isnan(table.location)
-        variance = np.divide(table.scale, whole, out=self._lent(table), where=(whole > 0) & known)
+        variance = np.divide(table.scale, whole, out=self._fallback_variance(table), where=(whole > 0) & known)
         return GaussianLikelihood(statistics, table.location, variance)
 
-    def _lent(self, table: NormalTable) -> Floats:
-        """The variance of a class whose posterior has none: the column's overall variance. For a column
-        without observations but with a prior, the inverse of the mean precision.
+    def _fallback_variance(self, table: NormalTable) -> Floats:
+        """Return the variance for classes whose posterior has none.
+
+        It is the overall variance of the column or, without observations, the inverse of the mean prior precision.
         """
         assert self.overall is not None
-        believed = np.divide(table.scale, table.shape, out=np.full(table.scale.shape, np.nan), where=table.shape > 0)
-        return np.where(np.isnan(self.overall.variance), believed, self.overall.variance)
+        from_prior = np.divide(table.scale, table.shape, out=np.full(table.scale.shape, np.nan), where=table.shape > 0)
+        return np.where(np.isnan(self.overall.variance), from_prior, self.overall.variance)
 
     def _most_likely(self, statistics: Moments, overall: Overall) -> tuple[Floats, Floats]:
-        """Means, and variances with the floor. Classes with too few rows use the overall distribution of the column."""
+        """Return means, and variances with the floor; the overall ones of the column for classes with too few rows."""
         seen = statistics.weight > 0
         scatter, weight = statistics.scatter, statistics.weight
         rows = np.where(seen, weight - self.ddof, 0.0)
         if self.shared:
-            scatter, rows, weight = (_like(part.sum(axis=0), statistics) for part in (scatter, rows, weight))
+            scatter, rows, weight = (_for_each_class(part.sum(axis=0), statistics) for part in (scatter, rows, weight))
         mean = np.where(seen, statistics.mean, overall.mean)
-        # With fractional weights, rounding may leave a tiny remainder of a degree of freedom.
+        # With fractional weights, rounding errors may leave a tiny positive number of degrees of freedom.
         enough = rows > ROUNDING * weight
-        own = np.divide(scatter, rows, out=_like(overall.variance, statistics), where=enough)
+        own = np.divide(scatter, rows, out=_for_each_class(overall.variance, statistics), where=enough)
         return mean, own + overall.floor
 
     def table(self, statistics: Moments) -> NormalTable:
-        """The posterior, ``(classes, columns)`` each; with a shared variance, its shape and scale are alike for all
-        classes. Maximum likelihood is the posterior of no prior at all.
+        """Return the posterior parameters, ``(classes, columns)`` each.
+
+        With a shared variance, all classes have the same shape and scale. Maximum likelihood is the posterior under an
+        improper flat prior.
         """
-        prior = _NOTHING if self.estimate == "mle" else self.prior
+        prior = _FLAT_PRIOR if self.estimate == "mle" else self.prior
         assert isinstance(prior, NormalInverseGamma)
         location, strength, shape, scale = prior.updated(statistics.mean, statistics.weight, statistics.scatter)
         if self.shared:
@@ -136,7 +141,7 @@ class Gaussian(Plain):
         return NormalTable(strength, np.where(strength > 0, location, np.nan), shape, scale)
 
     def extra(self, n_classes: int) -> float:
-        """Return what is added to the shape to get the divisor of the scale, by the kind of estimate."""
+        """Return the number added to the shape to get the divisor of the scale for this kind of estimate."""
         if self.estimate == "mean":
             return -1.0
         if self.estimate == "map":
@@ -149,29 +154,29 @@ class Gaussian(Plain):
     def posterior(self, statistics: Moments) -> NormalInverseGamma | Normal:
         if isinstance(self.prior, Normal):
             return self.prior.posterior(statistics.mean, statistics.weight)
-        prior = _REFERENCE if self.estimate == "mle" else self.resolve(statistics).prior
+        prior = _REFERENCE_PRIOR if self.estimate == "mle" else self.resolve(statistics).prior
         assert isinstance(prior, NormalInverseGamma)
         after = prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
         if not self.shared:
             return after
         shape, scale = self._pooled(prior, np.asarray(after.shape), np.asarray(after.scale), statistics)
-        # Each class that observed the column takes a degree of freedom for its mean.
+        # Each class with observations loses one degree of freedom for its mean.
         lost = 0.5 * ((statistics.weight > 0).sum(axis=0) - 1) if self.estimate == "mle" else 0.0
         return replace(after, shape=np.maximum(shape - lost, -0.5), scale=scale)
 
     def _pooled(
         self, prior: NormalInverseGamma, shape: Floats, scale: Floats, statistics: Moments
     ) -> tuple[Floats, Floats]:
-        """Return the shape and scale of a variance shared by all classes, whose prior counts once."""
+        """Return the shape and scale of a variance shared by all classes; the prior is counted once."""
         return (
-            _like(prior.shape + (shape - prior.shape).sum(axis=0), statistics),
-            _like(prior.scale + (scale - prior.scale).sum(axis=0), statistics),
+            _for_each_class(prior.shape + (shape - prior.shape).sum(axis=0), statistics),
+            _for_each_class(prior.scale + (scale - prior.scale).sum(axis=0), statistics),
         )
 
     def intervals(self, statistics: Moments, level: float) -> MeanVariance:
         after = self.posterior(statistics)
         if isinstance(after, Normal):
-            noise = _like(after.noise, statistics)
+            noise = _for_each_class(after.noise, statistics)
             ends = MeanVariance(after.interval(level), (noise, noise))
         else:
             ends = after.interval(level)
@@ -190,7 +195,7 @@ class Gaussian(Plain):
         return self._shared_log_marginal_likelihood(statistics, prior)
 
     def _shared_log_marginal_likelihood(self, statistics: Moments, prior: NormalInverseGamma) -> Floats:
-        """Return the log marginal likelihood of classes with a shared variance, whose prior counts once."""
+        """Return the log marginal likelihood of classes with a shared variance; its prior is counted once."""
         from scipy.special import gammaln
 
         after = replace(self.resolve(statistics), prior=prior).table(statistics)
@@ -218,8 +223,8 @@ class Gaussian(Plain):
 def _empirical(mean: Floats, variance: Floats, unknown: Array) -> NormalInverseGamma:
     """Return a prior worth half a row for the mean and two rows for the variance, column by column.
 
-    A column that is constant up to rounding gets a tiny spread relative to the others, so that no density is
-    infinite. Columns without observations have no prior.
+    A column that is constant up to rounding gets a tiny variance relative to the others, so that densities are finite.
+    Columns without observations have no prior.
     """
     largest = float(variance[~unknown].max(initial=0.0))
     constant = np.sqrt(variance) <= 1e-12 * np.abs(mean)
@@ -229,7 +234,7 @@ def _empirical(mean: Floats, variance: Floats, unknown: Array) -> NormalInverseG
 
 
 def _proper(prior: Any, statistics: Moments) -> Any:
-    """Return the prior with unobserved columns made proper: their marginal likelihood is 1 under any prior."""
+    """Return the prior with a proper one for unobserved columns, whose marginal likelihood is 1 under any prior."""
     unseen = ~_seen(statistics)
     if not isinstance(prior, NormalInverseGamma) or not unseen.any():
         return prior
@@ -243,8 +248,8 @@ def _seen(statistics: Moments) -> Array:
     return np.asarray((statistics.weight > 0).any(axis=0))
 
 
-def _like(values: Any, statistics: Moments) -> Floats:
-    """Repeat one value per column for every class."""
+def _for_each_class(values: Any, statistics: Moments) -> Floats:
+    """Repeat the values of the columns for every class."""
     return np.broadcast_to(np.asarray(values, dtype=np.float64), statistics.mean.shape).copy()
 
 
@@ -260,13 +265,17 @@ def _too_large(data: Data) -> InputError:
 
 
 def score_variance(data: Data, posterior: NormalInverseGamma | Normal, seen: Array) -> Floats:
-    """Posterior variance of log p(x | class), ``(rows, classes)``; infinite where a class has too few rows to say.
+    """Return the posterior variance of log p(x | class), ``(rows, classes)``; infinite for classes with too few rows.
 
-    Only columns with observed cells (``seen``) count: the others contribute nothing, with certainty.
+    Columns without observations (not ``seen``) contribute 0 to the score, with variance 0.
     """
     location = np.asarray(posterior.location)
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = _known(posterior) if isinstance(posterior, Normal) else _unknown(posterior)
+        terms = (
+            _variance_of_score_known_noise(posterior)
+            if isinstance(posterior, Normal)
+            else _variance_of_score(posterior)
+        )
     out = np.empty((data.n_rows, len(location)))
     for begin, end, part in chunks(data, max(1, CELLS // location.size)):
         square = (part.floats()[:, None, :] - location) ** 2
@@ -280,7 +289,7 @@ def score_variance(data: Data, posterior: NormalInverseGamma | Normal, seen: Arr
 def score_covariance(
     data: Data, of: Positions, against: Positions, posterior: NormalInverseGamma, seen: Array
 ) -> Floats:
-    """Posterior covariance of log p(x | class) for two classes that have one variance, ``(rows,)``.
+    """Return the posterior covariance of log p(x | class) for two classes with a shared variance, ``(rows,)``.
 
     ¼ψ'(a) - (d² + e²) / 4b + d² e² a / 4b², with d and e the distances from the two locations.
     """
@@ -297,7 +306,7 @@ def score_covariance(
     return out
 
 
-def _unknown(posterior: NormalInverseGamma) -> tuple[Floats, Floats, Floats]:
+def _variance_of_score(posterior: NormalInverseGamma) -> tuple[Floats, Floats, Floats]:
     """¼ψ'(a) + 1/2κ², then the factors of d² and d⁴, d = x - m, for 1/σ² ~ Gamma(a, b) and μ ~ N(m, σ²/κ)."""
     from scipy.special import polygamma
 
@@ -305,7 +314,7 @@ def _unknown(posterior: NormalInverseGamma) -> tuple[Floats, Floats, Floats]:
     return 0.25 * polygamma(1, a) + 0.5 / k**2, a / (b * k) - 0.5 / b, 0.25 * a / b**2
 
 
-def _known(posterior: Normal) -> tuple[Floats, Floats, Floats]:
+def _variance_of_score_known_noise(posterior: Normal) -> tuple[Floats, Floats, Floats]:
     """Var of (x - μ)² / 2σ² for μ ~ N(m, v): v² / 2σ⁴ + d² v / σ⁴."""
     ratio = np.asarray(posterior.variance) / np.asarray(posterior.noise)
     return 0.5 * ratio**2, ratio / np.asarray(posterior.noise), np.zeros_like(ratio)

@@ -1,7 +1,7 @@
-"""The normal distribution, down to variances of 0, and Student's t, its predictive distribution; rows left out.
+"""The normal distribution, including variances of 0, its predictive Student's t, and leave-one-out scores of both.
 
-With the row out, κ' = κ - w, m' = m - (x - m) w / κ', a' = a - w/2 and b' = b - κ w (x - m)² / 2κ'. If one row
-accounts for nearly all of the scatter, b' loses all precision; such cells are computed again from the other rows.
+After removing a row of weight w, κ' = κ - w, m' = m - (x - m) w / κ', a' = a - w/2 and b' = b - κ w (x - m)² / 2κ'. If
+one row accounts for nearly all of the scatter, b' loses all precision; such cells are recomputed from the other rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .score_terms import LogQuadratic, Presence, Quadratic, ScoreTerms, TermLike
 if TYPE_CHECKING:
     from .gaussian import Gaussian
 
-# If the score of a row of zeros is larger, expanding the square loses more than the tenth digit.
+# Maximum score of a row of zeros for which expanding the square keeps ten digits.
 _EXPANDABLE = 1e5
 # Scale factor that keeps the squares of the largest doubles finite.
 SQUARABLE = 2.0**-520
@@ -46,7 +46,7 @@ class GaussianLikelihood(TermLikelihood):
 
     @cached_property
     def point(self) -> Array:
-        """Cells without variance: all mass in one point. Variances too small to invert belong here."""
+        """Cells with a variance of 0 (point masses), or too small to be inverted."""
         return self._known & (self.variance < 1e-300)
 
     @cached_property
@@ -73,7 +73,8 @@ class GaussianLikelihood(TermLikelihood):
         finite = (Quadratic(self.constant, self.spread, self.center),)
         if not self.point.any():
             return ScoreTerms(finite)
-        # With variance ε: the squared distance from the point grows as 1/ε, the density at the point as log(1/ε)/2.
+        # With variance ε → 0, the squared distance from the point grows as 1/ε, and the log density at the point as
+        # log(1/ε)/2.
         point = self.point.astype(np.float64)
         none = np.zeros_like(point)
         return ScoreTerms(finite, ((Quadratic(none, point, self.center),), (Presence(point / 2, none),)))
@@ -87,7 +88,7 @@ class GaussianLikelihood(TermLikelihood):
         return self._quadratic(data, self.spread, self.constant, self._base + offset, kernels)
 
     def _quadratic(self, data: Data, spread: Floats, constant: Floats, base: Floats, kernels: Kernels) -> Floats:
-        """Sparse rows go in dense form, a few at a time."""
+        """Return the quadratic form; sparse rows are converted to dense ones a few at a time."""
         if isinstance(data, Dense):
             return kernels.quadratic_scores(data, spread, self.center, constant, base)
         out = np.empty((data.n_rows, len(base)))
@@ -97,9 +98,9 @@ class GaussianLikelihood(TermLikelihood):
 
     @cached_property
     def _expanded(self) -> tuple[LinearTable, LinearTable, Floats] | None:
-        """(x - μ)² written out, so that zeros cost nothing: tables for x and x², and the score of a row of zeros.
+        """Return (x - μ)² expanded, so that zeros are skipped: weights of x and x², and the score of a row of zeros.
 
-        None if that would lose precision, because means are many standard deviations from 0.
+        Return None if this would lose precision because means are many standard deviations from 0.
         """
         at_zero = self.spread * self.center**2
         if not at_zero.sum(axis=1).max() < _EXPANDABLE:
@@ -151,7 +152,7 @@ def _expanded_scores(
 
 
 def dense_chunks(data: Data) -> Iterator[tuple[int, int, Dense]]:
-    """Rows as they are if dense; sparse ones in dense form, a few at a time."""
+    """Yield dense rows unchanged, and sparse rows in dense form, a few at a time."""
     if isinstance(data, Dense):
         yield 0, data.n_rows, data
         return
@@ -222,7 +223,7 @@ class StudentLikelihood(TermLikelihood):
 
 
 def squared_scale(table: NormalTable) -> Floats:
-    """The square of Student's scale; NaN where nothing is known."""
+    """Return the squared scale of Student's t; NaN without prior and observations."""
     strength, _, shape, scale = table
     whole = np.asarray(shape * strength)
     unknown = np.full(whole.shape, np.nan)
@@ -230,7 +231,7 @@ def squared_scale(table: NormalTable) -> Floats:
 
 
 def student_table(table: NormalTable) -> StudentTable:
-    """Return the predictive distribution of a posterior as kernels read it; unknown cells add nothing."""
+    """Return the predictive distribution of a posterior as kernels read it; missing cells add 0."""
     variance = squared_scale(table)
     known = ~np.isnan(variance)
     shape, width = np.where(known, table.shape, 1.0), np.where(known, table.shape * variance, 1.0)
@@ -252,7 +253,7 @@ _DELICATE = 1e-4
 def left_out_normal(
     family: Gaussian, batch: Batch, statistics: Moments, likelihood: Likelihood, offset: Floats, kernels: Kernels
 ) -> Scores:
-    """Scores of rows with themselves left out, ``(rows, classes)``; the family is resolved."""
+    """Return the leave-one-out scores of rows, ``(rows, classes)``, for a resolved family."""
     if isinstance(family.prior, Normal):
         own = own_by_removal(family, batch, statistics, kernels)
     elif family.shared:
@@ -269,7 +270,7 @@ def _own(family: Gaussian, batch: Batch, statistics: Moments, table: NormalTable
     for begin, end, dense in dense_chunks(batch.data):
         rows = batch.rows(begin, end, dense)[:3]
         finite[begin:end] = kernels.own_normal_scores(*rows, table, family.extra(1), floor, student=student)
-    # A row of weight 0 is in no class, and its score here is not used.
+    # The scores of rows of weight 0 are not used.
     odd = np.flatnonzero(np.isnan(finite) if batch.weight is None else np.isnan(finite) & (batch.weight > 0))
     if not len(odd):
         return Scores(finite)
@@ -282,7 +283,7 @@ def _own(family: Gaussian, batch: Batch, statistics: Moments, table: NormalTable
 
 
 def _exactly(family: Gaussian, batch: Batch, rows: Array, statistics: Moments, kernels: Kernels) -> Scores:
-    """Return the scores of rows under their own class, with accurate moments of the other rows."""
+    """Return own-class scores from accurate moments of the other rows."""
     parts = []
     step = max(1, CELLS // batch.data.n_columns)
     for chosen in np.split(rows, range(step, len(rows), step)):
@@ -311,7 +312,7 @@ def _recomputed(left: Moments, few: Batch, rows: Array, batch: Batch, statistics
 
 
 def _members(batch: Batch) -> list[Array]:
-    """The rows of each class; those of weight 0 are absent."""
+    """Return the rows of each class, without rows of weight 0."""
     rows = np.arange(len(batch.classes)) if batch.weight is None else np.flatnonzero(batch.weight)
     classes = batch.classes[rows]
     order = rows[np.argsort(classes, kind="stable")]
@@ -360,7 +361,7 @@ def _shared(family: Gaussian, batch: Batch, statistics: Moments, offset: Floats,
 
 
 def _shared_student(table: NormalTable, batch: Batch) -> Floats:
-    """Student's t with row-wise scales, ``(rows, classes)``; NaN where the scale has lost its digits."""
+    """Return Student's t with a scale for each row, ``(rows, classes)``; NaN where the scale has lost its precision."""
     x, own = batch.data.floats(), (np.arange(len(batch.classes)), batch.classes)
     weight = np.where(np.isnan(x), 0.0, 1.0 if batch.weight is None else batch.weight[:, None])
     mine = NormalTable(*(part[batch.classes] for part in table))

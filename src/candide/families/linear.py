@@ -29,7 +29,7 @@ class LinearTerm(Term):
 
     table: LinearTable | FactoredTable
     base: Floats
-    absent: FactoredTable | None = None  # linear tables handle that themselves
+    absent: FactoredTable | None = None  # None for linear tables, which handle missing cells themselves
     threshold: float | None = None
 
     @property
@@ -50,7 +50,7 @@ class LinearTerm(Term):
     def own(self, data: Data, classes: Positions, kernels: Kernels) -> Floats:
         """Return the score of each row under its own class."""
         if isinstance(self.table, FactoredTable):
-            # Very many classes: gather what is stored for each cell's own class.
+            # With very many classes, only the weights of the rows' own classes are gathered.
             return self._own_factored(data, classes)
         return kernels.own_linear_scores(data, classes, self.table, self.base, self.threshold)
 
@@ -78,8 +78,10 @@ class LinearTerm(Term):
         return self.base
 
     def row_parts(self, data: Data) -> tuple[Array, Floats, Floats]:
-        """Of a dense row every cell has a part, including those that are 0. Of a sparse row, the rest is the score of a
-        row of zeros, and the part of a cell is its difference from that.
+        """Return the contributions of one row.
+
+        In a dense row, every cell has a contribution, also zeros. In a sparse row, the rest is the score of a row of
+        zeros, and the contribution of a stored cell is the difference from it.
         """
         columns, x = cells_of(data)
         missing, inputs = np.isnan(x), self._inputs(x)[:, None]
@@ -121,7 +123,7 @@ def _factored_cells(table: FactoredTable, columns: Array, classes: Positions) ->
 
 
 def _factored_rows(table: FactoredTable, columns: Array, classes: Positions) -> Floats:
-    """Cells of some columns under some classes, ``(columns, classes)``."""
+    """Return the weights of some columns under some classes, ``(columns, classes)``."""
     stored = np.asarray(table.stored[columns].toarray()[:, classes])
     return np.asarray(table.shared[columns][:, None] + table.slope[classes] + stored)
 
@@ -159,7 +161,7 @@ class TokenFamily(Plain):
 
     @property
     def pseudo(self) -> float | Floats:
-        """The pseudo-count of every count."""
+        """The pseudo-count that is added to every count."""
         return pseudo_count(self.prior.concentration, self.estimate)
 
     def amount(self, data: Data) -> Floats:
@@ -236,7 +238,7 @@ def check_counts(tally: Tally, data: Data, model: str) -> None:
 
 
 def sparse_parts(total: Any, alpha: float | Floats) -> tuple[Any, Floats, Floats]:
-    """A sparse table by columns, the pseudo-count of each stored cell, and that of each column."""
+    """Return a sparse table by columns, the pseudo-count of each stored cell, and that of each column."""
     by_column = total.tocsc()
     by_column.eliminate_zeros()
     pseudo = np.broadcast_to(np.asarray(alpha, dtype=np.float64), total.shape[1:]).copy()
@@ -244,7 +246,7 @@ def sparse_parts(total: Any, alpha: float | Floats) -> tuple[Any, Floats, Floats
 
 
 def factored(shared: Floats, slope: Floats, like: Any, stored: Floats) -> FactoredTable:
-    """A factored table whose sparse part has the cells of ``like`` (by columns) with other values."""
+    """Return a factored table whose sparse part has the cells of ``like`` (by columns) with the values ``stored``."""
     from scipy.sparse import csr_array
 
     parts = (stored, like.indices.astype(np.int64), like.indptr.astype(np.int64))
@@ -259,7 +261,7 @@ def row_sums(data: Data) -> Floats:
         sums = sum((np.asarray(column, dtype=np.float64) for column in data.values), np.zeros(data.n_rows))
     else:
         sums = np.asarray(data.values.sum(axis=1, dtype=np.float64))
-    # Rows with missing cells are rare: only their sums are computed again.
+    # Few rows have missing cells, so only their sums are recomputed.
     odd = np.flatnonzero(np.isnan(sums))
     if len(odd):
         sums[odd] = np.nansum(data.take(odd).floats(), axis=1)
@@ -299,8 +301,9 @@ def squared(data: Data) -> Data:
 def scores_and_log_sums(
     term: LinearTerm, offset: Floats, batch: Batch, total: Any, pseudo: float | Floats, kernels: Kernels
 ) -> tuple[Floats, LogSums]:
-    """Return scores under all classes, and sums for each row under its own class: Σ x log(total - w x + pseudo), Σ x
-    where the total is 0, and Σ x.
+    """Return scores under all classes, and sums for each row under its own class.
+
+    The sums are Σ x log(total - w x + pseudo), Σ x where the total is 0, and Σ x.
     """
     if isinstance(term.table, LinearTable) and isinstance(total, np.ndarray):
         rows = batch.data, batch.classes, batch.weight
@@ -309,7 +312,7 @@ def scores_and_log_sums(
 
 
 def _own_log_sums(batch: Batch, total: Any, pseudo: float | Floats) -> LogSums:
-    """Gather the counts of each cell's own class, for very many classes."""
+    """Compute the sums from the counts of each row's own class, for very many classes."""
     cells = batch.data.compressed()
     row = np.repeat(np.arange(cells.n_rows), np.diff(cells.indptr))
     x = np.nan_to_num(np.asarray(cells.values, dtype=np.float64), nan=0.0)
@@ -324,10 +327,10 @@ def _own_log_sums(batch: Batch, total: Any, pseudo: float | Floats) -> LogSums:
 
 
 def own_tokens_left(batch: Batch, total: Any, pseudo: float | Floats, length: Floats) -> Floats:
-    """Σ (total - w x + pseudo) over the columns of each row's own class; ``length`` is Σ x."""
-    tokens, believed = np.asarray(total.sum(axis=1)).ravel(), pseudo_sums(pseudo, *total.shape)
+    """Return Σ (total - w x + pseudo) over the columns for each row's own class; ``length`` is Σ x."""
+    tokens, pseudo_total = np.asarray(total.sum(axis=1)).ravel(), pseudo_sums(pseudo, *total.shape)
     left = remaining(tokens[batch.classes], length if batch.weight is None else length * batch.weight)
-    left += believed[0] if np.ndim(pseudo) < 2 else believed[batch.classes]
+    left += pseudo_total[0] if np.ndim(pseudo) < 2 else pseudo_total[batch.classes]
     return left
 
 
@@ -338,7 +341,7 @@ def pseudo_sums(pseudo: float | Floats, n_classes: int, n_columns: int) -> Float
 
 
 def draw_tokens(share: Floats, classes: Positions, rng: np.random.Generator, length: int | Array) -> Floats:
-    """Draw rows of counts with the shares of their class; ``length`` tokens a row."""
+    """Draw rows of counts with the shares of their class and ``length`` tokens each."""
     lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (len(classes),))
     out = np.empty((len(classes), share.shape[1]))
     for c in np.unique(classes):
@@ -350,7 +353,7 @@ def draw_tokens(share: Floats, classes: Positions, rng: np.random.Generator, len
 def fill_tokens(data: Data, posterior: Floats, share: Floats) -> Floats:
     """Return the expected counts of all columns, given those that were observed.
 
-    If the observed columns contain a share s of a class's tokens, n observed tokens correspond to n / s in total.
+    If the observed columns contain a share s of a class's tokens, n observed tokens imply n / s tokens in total.
     """
     observed = ~np.isnan(data.floats())
     held = observed @ share.T  # (rows, classes)

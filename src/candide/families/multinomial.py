@@ -1,4 +1,4 @@
-"""Multinomial counts: each row is a draw of many tokens with shares θ within the class."""
+"""Multinomial counts: each row is a number of draws of tokens with probabilities θ that depend on the class."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .score_terms import LogGamma, RowTotal, ScoreTerms, TermLikelihood
 
 @dataclass(frozen=True)
 class Multinomial(TokenFamily):
-    """Counts per row with shares θ. A missing count is left out of the sum and of the length."""
+    """Counts per row with probabilities θ. A missing count is excluded from the sum and from the row length."""
 
     prior: Dirichlet = Dirichlet(1.0)
     estimate: Estimate = "mean"
@@ -72,7 +72,7 @@ class Multinomial(TokenFamily):
         finite = LinearTerm(factored(shared, slope, by_column, stored), none)
         limit = None
         if impossible.any():
-            # A class without any word gives all words an even share: none is impossible.
+            # In a class without any words, all words have equal shares, and none is impossible.
             shared, slope = np.where(impossible, -1.0, 0.0), np.where(empty, 1.0, 0.0)
             order = factored(shared, slope, by_column, np.where(pseudo <= 0, 1.0, 0.0))
             limit = LinearTerm(order, none)
@@ -82,7 +82,7 @@ class Multinomial(TokenFamily):
         if self.estimate == "predictive":
             own = likelihood.left_out(batch, kernels)
         elif np.min(self.pseudo) < 0:
-            # The mode may be on the boundary: which words have a positive share depends on the row.
+            # The mode may be on the boundary, where the set of words with a positive share depends on the row.
             own = own_by_removal(self, batch, statistics, kernels)
         else:
             parts = batch, statistics.total, self.pseudo
@@ -92,13 +92,13 @@ class Multinomial(TokenFamily):
         return replace_own(likelihood, batch, own, offset, kernels)
 
     def _own(self, batch: Batch, statistics: Counts, log_sums: LogSums) -> Scores:
-        """Σ x log(count - w x + α) - n log(total - w n + Σα) under each row's own class."""
+        """Return Σ x log(count - w x + α) - n log(total - w n + Σα) under each row's own class."""
         n_columns = statistics.total.shape[1]
         sums, zeros, length = log_sums
         left = own_tokens_left(batch, statistics.total, self.pseudo, length)
         empty = np.flatnonzero(left <= 0)
         if len(empty):
-            # Nothing is left of the class: all words have an even share.
+            # If the class is empty without the row, all words have equal shares.
             left[empty], sums[empty], zeros[empty] = max(1, n_columns), 0.0, 0.0
         sums -= length * np.log(left, out=left)
         return Scores(sums, (-zeros,))
@@ -108,7 +108,7 @@ class Multinomial(TokenFamily):
         return prior.posterior(statistics.dense())
 
     def log_marginal_likelihood(self, statistics: Counts) -> Floats:
-        """Of each word against all others: their shares compete, so the columns do not add up to the total."""
+        """Return the log marginal likelihood of each word against all others; their sum is not the total."""
         from scipy.special import betaln
 
         require_proper(self.estimate, self.prior)
@@ -124,7 +124,7 @@ class Multinomial(TokenFamily):
         require_proper(self.estimate, self.prior)
         if np.ndim(self.prior.concentration):
             return float(np.sum(self.prior.log_marginal_likelihood(statistics.dense())))
-        # With one pseudo-count for all words, words that do not occur in a class add nothing.
+        # With one pseudo-count for all words, words that do not occur in a class add 0.
         from scipy.special import gammaln
 
         alpha, total = self.prior.concentration, statistics.total
@@ -176,8 +176,9 @@ class MultinomialLikelihood(LinearLikelihood):
 
 @dataclass(frozen=True)
 class PolyaLikelihood(TermLikelihood):
-    """log p(x | class) = log Γ(A) / Γ(A + n) + Σ log Γ(a_j + x_j) / Γ(a_j), where a are counts with the prior and A
-    their sum: every token of a row makes the next one of its kind more likely.
+    """log p(x | class) = log Γ(A) / Γ(A + n) + Σ log Γ(a_j + x_j) / Γ(a_j), the Dirichlet-multinomial distribution.
+
+    a are counts plus pseudo-counts, and A is their sum.
     """
 
     statistics: Counts
@@ -199,7 +200,7 @@ class PolyaLikelihood(TermLikelihood):
 
     @cached_property
     def _plain(self) -> MultinomialLikelihood:
-        """The likelihood at the mean shares."""
+        """Return the multinomial likelihood with the mean shares."""
         return replace(self.family, estimate="mean")._dense(self.statistics)
 
     def scores(self, data: Data, offset: Floats, kernels: Kernels) -> Floats:
@@ -220,7 +221,7 @@ class PolyaLikelihood(TermLikelihood):
         return log_coefficient(data)
 
     def sample(self, classes: Positions, rng: np.random.Generator, length: int | Array = 100) -> Floats:
-        """Rows of counts, each with shares drawn from the posterior."""
+        """Draw rows of counts, each with shares drawn from the posterior."""
         lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (len(classes),))
         draws = rng.standard_gamma(self.start[classes])
         return rng.multinomial(lengths, draws / draws.sum(axis=1, keepdims=True)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The normal distribution of several columns with all their covariances, and Student's t, its predictive one."""
+"""The multivariate normal distribution with a full covariance matrix, and its predictive Student's t."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .score_terms import REST, JointNormal, Parts, ScoreTerms, TermLikelihood
 
 @dataclass(frozen=True)
 class EllipticLikelihood(TermLikelihood):
-    """log p(x | class) of rows; a row with missing cells is scored by the distribution of those it has.
+    """log p(x | class) of rows; a row with missing cells is scored by the marginal distribution of its other cells.
 
-    ``freedom`` are the degrees of freedom of Student's distribution, infinite for the normal one.
+    ``freedom`` are the degrees of freedom of Student's t, infinite for a normal distribution.
     """
 
     statistics: BlockMoments
@@ -48,7 +48,7 @@ class EllipticLikelihood(TermLikelihood):
         return out + offset
 
     def _log_density(self, x: Floats, known: Array) -> Floats:
-        """``(rows, classes)`` of cells of the known columns."""
+        """Return the log density of the cells of the known columns, ``(rows, classes)``."""
         out = np.empty((len(x), len(self.location)))
         for k in range(len(self.location)):
             square, log_determinant = _square(x - self.location[k, known], self.scale[k][np.ix_(known, known)])
@@ -65,11 +65,11 @@ class EllipticLikelihood(TermLikelihood):
         return Scores(out)
 
     def parts(self, data: Data, kernels: Kernels) -> Parts:
-        """Return one part: a joint density is not a sum over columns."""
+        """Return a single part, because a joint density is not a sum over columns."""
         return Parts(np.array([REST]), self.scores(data, np.zeros(len(self.location)), kernels))
 
     def shrunk(self, data: Data, kernels: Kernels) -> Floats:
-        """Far out, squares overflow: those of the normal distribution are scaled, Student's are logarithms."""
+        """Avoid overflow of squares far from the mean: the normal scales them, and Student's t uses logarithms."""
         out, x = np.empty((data.n_rows, len(self.location))), data.floats() * SQUARABLE
         for rows, known in patterns(x):
             for k, freedom in enumerate(self.freedom):
@@ -97,7 +97,7 @@ class EllipticLikelihood(TermLikelihood):
         return out
 
     def expected(self, data: Data, posterior: Floats) -> Floats:
-        """Return the mean of missing cells given the known ones, over all classes; known cells are unchanged."""
+        """Return rows with missing cells replaced by their mean given the known ones, averaged over the classes."""
         x = data.floats()
         out = np.array(x)
         for rows, known in patterns(x):
@@ -124,7 +124,7 @@ class EllipticLikelihood(TermLikelihood):
 
 
 def patterns(x: Floats) -> Iterator[tuple[Array, Array]]:
-    """Yield rows with the same observed columns, and these columns."""
+    """Yield groups of rows with the same observed columns, and these columns."""
     known = ~np.isnan(x)
     if known.all():
         yield np.arange(len(x)), np.arange(x.shape[1])
@@ -136,7 +136,7 @@ def patterns(x: Floats) -> Iterator[tuple[Array, Array]]:
 
 
 def log_density(square: Floats, log_determinant: Floats | float, n_columns: int, freedom: Floats | float) -> Floats:
-    """Of points at such a squared distance xᵀ Σ⁻¹ x."""
+    """Return the log density of points with squared distances xᵀ Σ⁻¹ x."""
     from scipy.special import gammaln
 
     freedom = np.asarray(freedom, dtype=np.float64)
@@ -195,10 +195,10 @@ class Overall(NamedTuple):
 class MultivariateNormal(Plain):
     """Means and covariances.
 
-    It learns from rows without missing cells; a row with some is scored by the distribution of the cells that it has,
-    and leaving it out changes nothing. By maximum likelihood, ``var_smoothing`` times the largest variance is added to
-    every variance. Otherwise a prior does that work: the one given, or a weak one around the overall means and
-    variances, under which columns are independent.
+    Only rows without missing cells are learned. A row with missing cells is scored by the marginal distribution of its
+    other cells, and leaving it out has no effect. With maximum likelihood, ``var_smoothing`` times the largest variance
+    is added to every variance. Other estimates use the given prior, or a weak one around the overall means and
+    variances with independent columns.
 
     >>> from candide.kernels import Kernels
     >>> from candide.kernels.layouts import Dense
@@ -240,12 +240,12 @@ class MultivariateNormal(Plain):
     def table(self, statistics: BlockMoments) -> NormalInverseWishart:
         """Return the posterior of each class; maximum likelihood is the posterior without a prior."""
         n_columns = statistics.mean.shape[1]
-        prior = _nothing(n_columns, 0.0) if self.estimate == "mle" else self.prior
+        prior = _flat_prior(n_columns, 0.0) if self.estimate == "mle" else self.prior
         assert prior is not None
         return prior.posterior(statistics.mean, statistics.weight, statistics.scatter)
 
     def divisor(self, degrees: Floats, n_columns: int) -> Floats:
-        """The divisor that turns the posterior scale into a covariance: maximum likelihood, mean or mode."""
+        """Return the divisor of the posterior scale that gives the covariance of this kind of estimate."""
         return degrees + {"mle": 0.0, "mean": -n_columns - 1.0, "map": n_columns + 2.0}[self.estimate]
 
     def likelihood(self, statistics: BlockMoments) -> EllipticLikelihood:
@@ -272,7 +272,7 @@ class MultivariateNormal(Plain):
 
     def posterior(self, statistics: BlockMoments) -> NormalInverseWishart:
         if self.estimate == "mle":
-            reference = _nothing(statistics.mean.shape[1], -1.0)
+            reference = _flat_prior(statistics.mean.shape[1], -1.0)
             return reference.posterior(statistics.mean, statistics.weight, statistics.scatter)
         return self.resolve(statistics).table(statistics)
 
@@ -281,7 +281,7 @@ class MultivariateNormal(Plain):
         return MeanVariance(*(tuple(np.ravel(end) for end in pair) for pair in ends))
 
     def log_marginal_likelihood(self, statistics: BlockMoments) -> Floats:
-        """Return the log marginal likelihood of each column alone; dependent columns do not add up to the total."""
+        """Return the log marginal likelihood of each column alone; for dependent columns, the sum is not the total."""
         variances = np.diagonal(statistics.scatter, axis1=1, axis2=2)
         alone = self._proper(statistics).columns()
         return np.asarray(
@@ -318,15 +318,15 @@ class MultivariateNormal(Plain):
         return int(n_classes * (n_columns + n_columns * (n_columns + 1) // 2))
 
 
-def _nothing(n_columns: int, degrees: float) -> NormalInverseWishart:
-    """No prior at all; with -1 degrees, the one under which intervals are the classical ones."""
+def _flat_prior(n_columns: int, degrees: float) -> NormalInverseWishart:
+    """Return a flat prior; with -1 degrees, credible intervals equal the classical confidence intervals."""
     return NormalInverseWishart(np.zeros(n_columns), 0.0, degrees, np.zeros((n_columns, n_columns)))
 
 
 def _empirical(mean: Floats, variance: Floats) -> NormalInverseWishart:
     """Return a prior worth half a row for the means and two rows for each variance.
 
-    A column that is constant up to rounding gets a tiny spread relative to the others, so that no density is infinite.
+    A column that is constant up to rounding gets a tiny variance relative to the others, so that densities are finite.
     """
     largest = float(variance.max(initial=0.0))
     constant = (np.sqrt(variance) <= 1e-12 * np.abs(mean)) | (variance <= 0)
@@ -335,8 +335,9 @@ def _empirical(mean: Floats, variance: Floats) -> NormalInverseWishart:
 
 
 def _score_variance(deviation: Floats, scale: Floats, strength: float, degrees: float) -> Floats:
-    """¼ Σ ψ'((ν + 1 - i) / 2) + d/2κ² + (ν/κ - 1) h + ½ ν h², h = (x - m)ᵀ Ψ⁻¹ (x - m); infinite where a class has too
-    few rows to say.
+    """Return ¼ Σ ψ'((ν + 1 - i) / 2) + d/2κ² + (ν/κ - 1) h + ½ ν h² with h = (x - m)ᵀ Ψ⁻¹ (x - m).
+
+    It is infinite for classes with too few rows.
     """
     from scipy.special import polygamma
 
@@ -356,7 +357,7 @@ _DELICATE = 1e-4
 
 
 class _Posterior(NamedTuple):
-    """Of one class: strength, degrees, location, and the scale's spectrum."""
+    """Posterior of one class: strength, degrees, location, and the eigendecomposition of the scale."""
 
     strength: float
     degrees: float
@@ -366,10 +367,10 @@ class _Posterior(NamedTuple):
 
 
 def own_scores(family: MultivariateNormal, batch: Batch, statistics: BlockMoments, kernels: Kernels) -> Scores:
-    """Return left-out scores of rows under their own classes; the family is resolved."""
+    """Return left-out scores of rows under their own classes, for a resolved family."""
     x, out = batch.data.floats(), np.full(len(batch.classes), np.nan)
     weight = np.ones(len(out)) if batch.weight is None else batch.weight
-    # Rows with missing cells were never in the sums, nor were those without weight.
+    # Rows with missing cells or weight 0 are not in the sums.
     inside = ~np.isnan(x).any(axis=1) & (weight > 0)
     after = family.table(statistics)
     spectra = np.linalg.eigh(np.asarray(after.scale))
@@ -380,7 +381,7 @@ def own_scores(family: MultivariateNormal, batch: Batch, statistics: BlockMoment
         out[rows] = _closed_form(family, x[rows], weight[rows], posterior)
     odd = inside & np.isnan(out)
     for i in np.flatnonzero(odd):
-        out[i] = _anew(family, batch, int(i), statistics, kernels)
+        out[i] = _recomputed(family, batch, int(i), statistics, kernels)
     outside = np.flatnonzero(~inside)
     if len(outside):
         scores = family.likelihood(statistics).scores(batch.data.take(outside), np.zeros(batch.n_classes), kernels)
@@ -389,11 +390,11 @@ def own_scores(family: MultivariateNormal, batch: Batch, statistics: BlockMoment
 
 
 def _closed_form(family: MultivariateNormal, x: Floats, weight: Floats, posterior: _Posterior) -> Floats:
-    """Return left-out scores; NaN where digits would be lost, or nothing is left of the class."""
+    """Return left-out scores; NaN where precision would be lost or the class would be empty."""
     assert family.overall is not None
     n_columns = x.shape[1]
     strength = remaining(np.full(len(x), posterior.strength), weight)
-    freedom, whole = _spread(family, strength, posterior.degrees - weight, n_columns)
+    freedom, whole = _freedom_and_divisor(family, strength, posterior.degrees - weight, n_columns)
     usable = (strength > 0) & (whole > 0) & (freedom > 0)
     strength, whole = np.where(usable, strength, 1.0), np.where(usable, whole, 1.0)
     spread = posterior.values + (family.overall.floor * whole)[:, None]
@@ -409,25 +410,27 @@ def _closed_form(family: MultivariateNormal, x: Floats, weight: Floats, posterio
     return np.where(usable, log_density(square, log_determinant, n_columns, np.where(usable, freedom, 1.0)), np.nan)
 
 
-def _spread(family: MultivariateNormal, strength: Floats, degrees: Floats, n_columns: int) -> tuple[Floats, Floats]:
-    """Degrees of freedom, and what divides the scale of the posterior to make that of the density."""
+def _freedom_and_divisor(
+    family: MultivariateNormal, strength: Floats, degrees: Floats, n_columns: int
+) -> tuple[Floats, Floats]:
+    """Return the degrees of freedom, and the divisor of the posterior scale that gives the scale of the density."""
     if family.estimate != "predictive":
         return np.full(len(degrees), np.inf), family.divisor(degrees, n_columns)
     freedom = degrees - n_columns + 1.0
     return freedom, freedom * strength / (strength + 1.0)
 
 
-def _anew(family: MultivariateNormal, batch: Batch, i: int, statistics: BlockMoments, kernels: Kernels) -> float:
-    """One row by its class without it: from the other rows of the class if all are here, else by subtraction."""
+def _recomputed(family: MultivariateNormal, batch: Batch, i: int, statistics: BlockMoments, kernels: Kernels) -> float:
+    """Return the left-out score of one row, from the other rows of its class if all are in the batch."""
     one, k = batch.take(np.array([i])), int(batch.classes[i])
     if np.isclose(batch.row_weight()[k], statistics.rows[k], rtol=1e-9, atol=0.0):
         others = np.setdiff1d(np.flatnonzero(batch.classes == k), [i])
         few = batch.take(others)
-        rest = family.observe(Batch(few.data, _first(few), few.weight, 1), kernels)
+        rest = family.observe(Batch(few.data, _zeros(few), few.weight, 1), kernels)
     else:
         rest = remove_each(family, one, statistics, kernels)
     return float(family.likelihood(rest).scores(one.data, np.zeros(1), kernels)[0, 0])
 
 
-def _first(batch: Batch) -> Array:
+def _zeros(batch: Batch) -> Array:
     return np.zeros(len(batch.classes), dtype=np.int32)

@@ -46,16 +46,17 @@ class Overall(NamedTuple):
     """Sums of the columns over all classes, which stay fixed while rows are left out."""
 
     rate: Floats  # 1 for columns without observed cells
-    shrinking: Floats  # the rate for every ε of events, where no class has any
+    shrinking: Floats  # derivative of the rate by ε events, for columns without events
 
 
-_UNASKED = Overall(np.ones(1), np.ones(1))
+_UNUSED_OVERALL = Overall(np.ones(1), np.ones(1))
 
 
 @dataclass(frozen=True)
 class Poisson(Plain):
-    """Columns of independent counts with rates λ. A class that never observed a column, and has no prior either, takes
-    the rate of all classes together.
+    """Columns of independent counts with rates λ.
+
+    A class without observations of a column and without prior exposure uses the rate of all classes together.
     """
 
     prior: Gamma = Gamma(1.0, 1.0)
@@ -69,18 +70,18 @@ class Poisson(Plain):
         return observe_counts(batch, kernels, "PoissonNB")
 
     def resolve(self, statistics: Counts) -> Poisson:
-        # With a prior exposure, no class needs the rate of all classes.
+        # With prior exposure in all columns, the overall rate is not needed.
         if self.overall is not None or np.min(self._prior_exposure) > 0:
             return self
-        part, whole = self._together(statistics)
+        part, whole = self._sum_of_parts(statistics)
         n_classes = np.full_like(part, len(statistics.rows))
         return replace(self, overall=Overall(_over(part, whole), _over(n_classes, whole)))
 
-    def _together(self, statistics: Counts) -> tuple[Floats, Floats]:
+    def _sum_of_parts(self, statistics: Counts) -> tuple[Floats, Floats]:
         """Return ``parts`` summed over the classes."""
         pseudo, n_classes = pseudo_count(self.prior.shape, self.estimate), len(statistics.rows)
         if np.min(pseudo) < 0:
-            # A prior that subtracts from the counts does so for each class separately, down to 0.
+            # Negative pseudo-counts are added to the counts of each class separately, and the result is clipped at 0.
             part, whole = np.broadcast_arrays(*self.parts(statistics))
             return part.sum(axis=0), whole.sum(axis=0)
         one = statistics.together()
@@ -96,12 +97,12 @@ class Poisson(Plain):
         return replace(self, prior=Gamma(alpha, self.prior.rate), overall=None)
 
     def most_alpha(self, statistics: Counts) -> Floats:
-        # A shape is in events, of which the believed rows hold as many as the others.
+        # The shape of the prior is a number of events, which ``rate`` rows with the mean count contain.
         mean = _over(statistics.dense(), np.broadcast_to(statistics.observed(), statistics.total.shape), 0.0)
         return np.asarray(np.maximum(super().most_alpha(statistics), 10.0 * mean.max(axis=0) * self.prior.rate))
 
     def parts(self, statistics: Counts) -> tuple[Floats, Floats]:
-        """Return events and exposure, including the prior; their ratio is the rate."""
+        """Return events and exposure, including those of the prior; their ratio is the rate."""
         events = statistics.dense() + pseudo_count(self.prior.shape, self.estimate)
         return np.maximum(events, 0.0), statistics.observed() + self._prior_exposure
 
@@ -115,7 +116,7 @@ class Poisson(Plain):
         return _over(part, whole, self._overall(statistics).rate)
 
     def _overall(self, statistics: Counts) -> Overall:
-        return self.resolve(statistics).overall or _UNASKED
+        return self.resolve(statistics).overall or _UNUSED_OVERALL
 
     def likelihood(self, statistics: Counts) -> Any:
         if self.estimate == "predictive":
@@ -134,7 +135,7 @@ class Poisson(Plain):
         return PoissonLikelihood(statistics, self, finite, limit)
 
     def _scalar(self) -> float | None:
-        """The pseudo-count if it is the same for all columns, as is the prior exposure, and not negative."""
+        """Return the pseudo-count if it is non-negative and all columns have the same prior, else None."""
         pseudo = pseudo_count(self.prior.shape, self.estimate)
         return None if np.ndim(pseudo) or np.ndim(self.prior.rate) or float(pseudo) < 0 else float(pseudo)
 
@@ -145,7 +146,7 @@ class Poisson(Plain):
         log_alpha = np.log(alpha) if alpha > 0 else 0.0
         none, zeros = np.zeros(len(rows)), np.zeros(len(shape))
         table = factored(zeros + log_alpha, -np.log(rows), by_column, np.log(by_column.data + pseudo) - log_alpha)
-        # For a missing cell, add back its rate, which the base has subtracted.
+        # For a missing cell, add back its rate, which is subtracted in the base.
         absent = factored(zeros, alpha / rows, by_column, by_column.data / rows[by_column.indices])
         events = np.asarray(statistics.total.sum(axis=1)).ravel() + alpha * len(shape)
         limit = None if alpha > 0 else LinearTerm(factored(zeros - 1.0, none, by_column, np.ones(by_column.nnz)), none)
@@ -164,7 +165,7 @@ class Poisson(Plain):
         return replace_own(likelihood, batch, own, offset, kernels)
 
     def _own(self, batch: Batch, statistics: Counts, pseudo: float, log_sums: LogSums, kernels: Kernels) -> Scores:
-        """Σ x log λ' - λ' under each row's own class, λ' = (events - w x) / (rows - w)."""
+        """Return Σ x log λ' - λ' under each row's own class, with λ' = (events - w x) / (rows - w)."""
         sums, zeros, length = log_sums
         events, exposure = self.own_left(batch, statistics, pseudo, length)
         rest = np.flatnonzero(exposure <= 0)
@@ -177,7 +178,7 @@ class Poisson(Plain):
         return Scores(finite, (limit,))
 
     def own_left(self, batch: Batch, statistics: Counts, pseudo: float, length: Floats) -> tuple[Floats, Floats]:
-        """Events of all columns together, and exposure, of each row's own class without the row; prior included."""
+        """Return the events of all columns, and the exposure, of each row's class without the row, prior included."""
         if batch.weight is None:
             exposure = (remaining(statistics.rows, 1.0) + self._prior_exposure)[batch.classes]
         else:
@@ -186,7 +187,7 @@ class Poisson(Plain):
 
     def posterior(self, statistics: Counts) -> Gamma:
         shape = np.asarray(self.prior.shape)
-        # Without events and without prior events, the shape is Jeffreys' ½; the prior exposure stays.
+        # Without events and pseudo-counts, the shape is that of Jeffreys' prior, ½; the prior exposure is unchanged.
         prior = _JEFFREYS if self.estimate == "mle" else Gamma(np.where(shape > 0, shape, 0.5), self.prior.rate)
         events, exposure = np.broadcast_arrays(statistics.dense(), statistics.observed())
         return prior.posterior(events, exposure)
@@ -201,7 +202,7 @@ class Poisson(Plain):
 
         after = self.posterior(statistics)
         shape, rate = np.asarray(after.shape), np.asarray(after.rate)
-        # A column without observations contributes nothing, with certainty.
+        # A column without observations contributes 0 to the score, with variance 0.
         seen = statistics.observed().any(axis=0)
         rate = np.where(seen, rate, 1.0)
         square, slope, constant = (part * seen for part in (polygamma(1, shape), -2.0 / rate, shape / rate**2))
@@ -281,7 +282,7 @@ class NegativeBinomialLikelihood(TermLikelihood):
 
     @cached_property
     def _none(self) -> Floats:
-        """log p(0) of each cell."""
+        """Return log p(0) of each cell."""
         return np.asarray(-self.start * np.log1p(1 / self.exposure))
 
     @cached_property
@@ -294,7 +295,7 @@ class NegativeBinomialLikelihood(TermLikelihood):
 
     @cached_property
     def _plain(self) -> PoissonLikelihood:
-        """The likelihood at the mean rates."""
+        """Return the Poisson likelihood with the mean rates."""
         likelihood: PoissonLikelihood = replace(self.family, estimate="mean").likelihood(self.statistics)
         return likelihood
 
@@ -317,7 +318,7 @@ class NegativeBinomialLikelihood(TermLikelihood):
         return -log_factorials(data)
 
     def sample(self, classes: Positions, rng: np.random.Generator) -> Floats:
-        """Rows of counts, each with rates drawn from the posterior."""
+        """Draw rows of counts, each with rates drawn from the posterior."""
         drawn = rng.gamma(self.start[classes], 1 / self.exposure[classes])
         return rng.poisson(drawn).astype(np.float64)
 

@@ -2,7 +2,7 @@
 
 Every likelihood returns its description from ``terms``. The exports to SQL, ONNX and JavaScript, the linear form and
 explanations interpret the kinds of terms defined here and in ``linear.py``; none of them has a case for a family. Terms
-that are the same for all classes are left out.
+that are equal for all classes are omitted.
 
 Parameters of a term have the shape ``(classes, columns)``, unless noted otherwise. A missing cell adds 0, unless the
 term says something else.
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from ..data.categories import Lookup
     from .columns.transforms import Transform
 
-# In place of a column: a contribution that belongs to no single cell.
+# Column position of a contribution that belongs to no single cell.
 REST = -1
-# Small enough that no product with a finite cell overflows, large enough that differences survive.
+# Scale factor small enough that products with finite cells do not overflow, and large enough that differences remain.
 SHRINK = 2.0**-600
 
 
@@ -52,15 +52,15 @@ class Term:
 
     @property
     def has_rest(self) -> bool:
-        """Whether the term has a part that belongs to no single cell."""
+        """Whether the term has a contribution that belongs to no single cell."""
         return False
 
     def cells(self, x: Floats) -> Floats | None:
-        """Return what each cell adds, or None if single cells add nothing."""
+        """Return the contribution of each cell, or None if contributions do not belong to single cells."""
         return None
 
     def rest(self, x: Floats) -> Floats:
-        """Return what the row adds beyond its cells."""
+        """Return the contribution of the row that belongs to no single cell."""
         return np.zeros(1)
 
     def row_parts(self, data: Data) -> tuple[Array, Floats, Floats]:
@@ -122,7 +122,7 @@ class LogGamma(Term):
     def row_parts(self, data: Data) -> tuple[Array, Floats, Floats]:
         if np.ndim(self.constant):
             return super().row_parts(data)
-        # Counts of 0 add nothing, and rows of texts hold little else.
+        # Counts of 0, the majority in rows of texts, add 0.
         columns, count = cells_of(data)
         columns, count = columns[count > 0], count[count > 0]
         return columns, log_rising(self.start[:, columns], count).T, np.zeros(len(self.start))
@@ -155,11 +155,11 @@ class Presence(Term):
 
 @dataclass(frozen=True)
 class CodeTable(Term):
-    """An entry of a table: the code of a cell selects a row of ``table``. Of one column.
+    """An entry of a table: the code of a cell of one column selects a row of ``table``.
 
-    Numbers have ``cuts``: their code is the number of cuts that are not greater. Other values have a ``lookup``. A
-    missing cell has the code ``missing``, and a value without a code has ``unseen``; if that is None, such cells
-    add 0. Likelihoods with such terms look up codes themselves.
+    For numbers, the code is the number of ``cuts`` less than or equal to the value; other values are found in
+    ``lookup``. A missing cell has the code ``missing``, and a value without a code the code ``unseen``; if this is
+    None, such cells add 0. Likelihoods with such terms look up codes themselves.
     """
 
     table: Floats  # (codes, classes)
@@ -167,15 +167,15 @@ class CodeTable(Term):
     cuts: Floats | None = None
     missing: int | None = None
     unseen: int | None = None
-    column: int = 0  # its position among those of the likelihood
+    column: int = 0  # its position among the columns of the likelihood
 
     @cached_property
     def with_neutral(self) -> Floats:
-        """The table with a last row of zeros, for cells that add nothing."""
+        """The table with a last row of zeros, for cells that add 0."""
         return np.vstack([self.table, np.zeros(self.table.shape[1])])
 
     def code(self, code: int | None) -> int:
-        """Return a row of ``with_neutral``: that of the code, or the neutral one if there is none."""
+        """Return the row of ``with_neutral`` that a cell selects, which is the last one if it has no code."""
         return len(self.table) if code is None else code
 
 
@@ -195,8 +195,8 @@ class Transformed(Term):
 class JointNormal(Term):
     """A normal or Student distribution of several columns together. ``freedom``: degrees of freedom, or infinity.
 
-    Missing cells are integrated out: the density of a row is that of the cells it has. This is not a sum over columns,
-    so explanations show one contribution, and a query has no expression for it.
+    Missing cells are integrated out: a row has the marginal density of its other cells. This is not a sum over columns,
+    so explanations show one contribution, and there is no SQL expression for it.
     """
 
     location: Floats
@@ -209,10 +209,10 @@ class JointNormal(Term):
 
 
 class TermLikelihood(ABC):
-    """A likelihood of numbers that is given by its terms.
+    """A likelihood of numbers defined by its terms.
 
-    Subclasses define ``terms`` and how the model samples and names its parameters. They may replace ``scores`` and
-    ``limits``, which evaluate the terms in NumPy, with kernels.
+    Subclasses define ``terms``, sampling and the table of parameters. They may override ``scores`` and ``limits``,
+    which evaluate the terms in NumPy, with kernels.
     """
 
     @property
@@ -246,7 +246,7 @@ class TermLikelihood(ABC):
 
 
 def _added_up(terms: Sequence[Term], x: Floats) -> Floats:
-    """Return the sum of what all terms add to rows."""
+    """Return the sum of all terms for rows."""
     parts = [term.rest(x) for term in terms]
     parts += [cells.sum(axis=-1) for term in terms if (cells := term.cells(x)) is not None]
     return np.asarray(sum(parts))

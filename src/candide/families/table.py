@@ -1,4 +1,4 @@
-"""The family of a table: a model for each column, and for blocks of columns."""
+"""The family of a table: one model per column, and joint models of blocks of columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .table_likelihood import TableLikelihood, column_scores
 from .text import TextFamily
 from .text_likelihood import TextLikelihood
 
-# The note of a column that the model does not use because it is absent.
+# The note on a column that is not used because the rows lack it.
 NOT_GIVEN = "not given"
 
 
@@ -49,17 +49,17 @@ class Block(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The model of a column, the reason, and the losses of all families that were tried."""
+    """The model chosen for a column, a note on the reason, and the losses of all families that were tried."""
 
     model: ColumnModel | None  # None: dropped, or texts
     note: str
     losses: dict[str, float]
     text: TextFamily | None = None
-    held_out: Floats | None = None  # the losses of all candidates on left-out groups
+    held_out: Floats | None = None  # losses of all candidates on left-out groups
 
 
 class HeldOut(NamedTuple):
-    """Rows, and the statistics of all other learned rows."""
+    """Held-out rows, and the statistics of all other training rows."""
 
     batch: Batch
     rest: TableStatistics
@@ -67,7 +67,7 @@ class HeldOut(NamedTuple):
 
 @dataclass(frozen=True)
 class TableFamily(Plain):
-    """Columns with models chosen by exact leave-one-out, column by column, when it is resolved."""
+    """A family for each column, chosen by exact leave-one-out loss in ``resolve``."""
 
     names: tuple[Any, ...]
     column_specs: tuple[ColumnSpec, ...]
@@ -75,12 +75,12 @@ class TableFamily(Plain):
     missing: str = "auto"  # or "ignore", "category", "error"
     unseen: str = "ignore"
     alpha: float | None = None
-    text: TextFamily | None = None  # how texts are modeled, where there are any
-    keep_sizes: bool = False  # while rows are left out, their classes are as large as with them
-    # The losses of each column's candidates on left-out groups, where the rows of the groups are no longer kept.
+    text: TextFamily | None = None  # the family of text columns, if there are any
+    keep_sizes: bool = False  # whether class sizes stay fixed when rows are left out
+    # The losses of each column's candidates on left-out groups, if the rows of the groups are no longer kept.
     held_out_losses: tuple[Floats | None, ...] | None = None
     choices: tuple[Choice, ...] | None = None
-    source: TableStatistics | None = None  # what the choices were made from
+    source: TableStatistics | None = None  # the statistics that the choices are based on
 
     statistic: ClassVar[type[TableStatistics]] = TableStatistics
     of_table: ClassVar[bool] = True
@@ -131,7 +131,7 @@ class TableFamily(Plain):
         return replace(self, choices=choices, blocks=blocks, source=statistics)
 
     def for_sums(self, statistics: TableStatistics) -> TableFamily:
-        """The choices that were made, for sums that have changed since. Texts follow the sums: they have no choices."""
+        """Return the family with the same choices for updated statistics; text columns are resolved again."""
         if statistics is self.source:
             return self
         assert self.choices is not None
@@ -140,7 +140,7 @@ class TableFamily(Plain):
         def now(j: int, choice: Choice) -> Choice:
             if choice.text is not None and self.text is not None:
                 return choice._replace(text=self.text.resolve(texts[j]))
-            # Models of the current sums; those from which they were chosen are not kept.
+            # Models of the updated statistics; those they were chosen from are not kept.
             model = choice.model
             return choice if model is None else choice._replace(model=model.again(**self._parts(statistics, j)))
 
@@ -162,7 +162,7 @@ class TableFamily(Plain):
             return Choice(None, note, {}, self.text.resolve(statistics.texts[statistics.place(j)]))
         if column_spec.family == "auto":
             reason = reason_to_drop(statistics, j)
-            dropped = reason and not self._tells_by_absence(statistics, j)
+            dropped = reason and not self._missing_may_be_informative(statistics, j)
             if dropped and kind == "category":
                 return Choice(None, reason, {})  # possibly a million values, each in a single row
             best = self._best(statistics, j, log_prior, row, held_out)
@@ -175,8 +175,8 @@ class TableFamily(Plain):
         loss = model.class_loss(log_prior, row) if held is None else held[0]
         return Choice(model, "by request", {column_spec.family: float(loss)}, held_out=held)
 
-    def _tells_by_absence(self, statistics: TableStatistics, j: int) -> bool:
-        """Whether absence may be informative: only where some cells are missing and some are not."""
+    def _missing_may_be_informative(self, statistics: TableStatistics, j: int) -> bool:
+        """Return whether missing cells may be informative: some cells are missing and some are not."""
         seen = statistics.observed(j).sum()
         return self.missing in ("auto", "category") and 0 < seen < statistics.rows.sum() * (1 - 1e-12)
 
@@ -186,7 +186,7 @@ class TableFamily(Plain):
         make: Any = candidates_for_numbers if statistics.kinds[j] == "number" else candidates_for_categories
         models = make(**self._parts(statistics, j))
         if self.alpha is None:
-            # Pseudo-counts are rows, which may all have another weight than 1.
+            # Pseudo-counts are numbers of rows, and the mean weight of a row may differ from 1.
             models = [
                 in_rows(model, float(statistics.rows @ row) / max(statistics.rows.sum(), 1e-300)) for model in models
             ]
@@ -251,7 +251,7 @@ class TableFamily(Plain):
         )
 
     def with_held_out_losses(self, chosen: TableFamily) -> TableFamily:
-        """Return the family with the losses by which another one was chosen, if its rows were in groups."""
+        """Return the family with the losses that the choices of ``chosen`` are based on, if its rows were in groups."""
         losses = tuple(choice.held_out for choice in chosen.choices or ())
         return self if all(each is None for each in losses) else replace(self, held_out_losses=losses)
 
@@ -263,7 +263,7 @@ class TableFamily(Plain):
 
     @property
     def not_given(self) -> frozenset[int]:
-        """Return the columns that are left out for this reason."""
+        """Return the columns with the note ``NOT_GIVEN``."""
         return frozenset(j for j, choice in enumerate(self.choices or ()) if choice.note == NOT_GIVEN)
 
     def for_choices(self) -> TableFamily:
@@ -289,7 +289,8 @@ class TableFamily(Plain):
 
     def for_novelty(self) -> TableFamily:
         column_specs = tuple(
-            column_spec._replace(options=tuple(_but_unseen(column_spec))) for column_spec in self.column_specs
+            column_spec._replace(options=tuple(_options_except_unseen(column_spec)))
+            for column_spec in self.column_specs
         )
         if self.unseen == "smooth" and column_specs == self.column_specs:
             return self
@@ -322,12 +323,12 @@ class TableFamily(Plain):
         )
 
 
-def _but_unseen(column_spec: ColumnSpec) -> Iterator[tuple[str, Any]]:
+def _options_except_unseen(column_spec: ColumnSpec) -> Iterator[tuple[str, Any]]:
     return ((option, value) for option, value in column_spec.options if option != "unseen")
 
 
 def block_data(data: Columns, block: Block) -> Dense:
-    """The numbers of a block."""
+    """Return the numbers of a block of columns."""
     odd = [(data.name(j), kind) for j in block.columns if (kind := data.columns[j].kind) in ("category", "text")]
     if odd:
         name, kind = odd[0]
@@ -339,7 +340,7 @@ def block_data(data: Columns, block: Block) -> Dense:
 
 
 def _numbers_given(column: Column) -> Array:
-    """The numbers of a column, NaN where they are not given."""
+    """Return the numbers of a column; NaN for cells that are not given."""
     return column.values if column.absent is None else np.where(column.absent, np.nan, column.values)
 
 

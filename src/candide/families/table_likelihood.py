@@ -1,4 +1,4 @@
-"""Likelihood of a table: scores by column, or added up in one pass over the codes."""
+"""Likelihood of a table: scores by column, or their sum in one pass over the codes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Change = Callable[[int, Floats], "Floats | None"]
 
 @dataclass(frozen=True)
 class TableLikelihood:
-    """log p(row | class) = Σ log p(cell | class) over columns, and over blocks of columns; texts add their words."""
+    """log p(row | class) = Σ log p(cell | class) over columns, blocks of columns and texts."""
 
     statistics: TableStatistics
     family: TableFamily
@@ -43,7 +43,7 @@ class TableLikelihood:
 
     @cached_property
     def shown(self) -> list[int]:
-        """The columns that have a model."""
+        """Positions of the columns that have a model."""
         return [j for j, model in enumerate(self.models) if model is not None]
 
     @cached_property
@@ -62,7 +62,7 @@ class TableLikelihood:
         return [(j, model) for j, model in pairs if model is not None]
 
     def scores(self, data: Columns, offset: Floats, kernels: Kernels) -> Floats:
-        """``(rows, classes)``."""
+        """Return the scores of rows, ``(rows, classes)``."""
         scores = self.added_up(data, lambda _, own: own, kernels)
         scores += offset
         for j, text in self.texts.items():
@@ -70,15 +70,15 @@ class TableLikelihood:
         return scores
 
     def added_up(self, data: Columns, change: Change, kernels: Kernels, columns: Sequence[int] | None = None) -> Floats:
-        """The scores of columns and blocks, each as ``change(place, scores)`` makes it; where that is None, without.
+        """Return the sum of ``change(place, scores)`` over columns and blocks, without those for which it is None.
 
-        Places are those of ``each_column``. The scores of a coded column are changed once for each code, not for
-        each row.
+        Places are positions in ``each_column``. The scores of a coded column are changed once per code, not once per
+        row.
         """
         place = {j: i for i, j in enumerate(self.shown if columns is None else columns)}
         pairs = [(j, model, change(place[j], model.log_density())) for j, model in self._coded if j in place]
         used = [(j, model, table) for j, model, table in pairs if table is not None]
-        out = _picked(data, used, len(self.statistics.rows), kernels)
+        out = _sum_of_tables(data, used, len(self.statistics.rows), kernels)
         for j, model in ((j, model) for j, model in self._others if j in place):
             _add(out, change(place[j], column_scores(model, data.columns[j])))
         for i, likelihood in enumerate(self.blocks):
@@ -92,7 +92,7 @@ class TableLikelihood:
         return np.asarray(likelihood.scores(block_data(data, self.family.blocks[i]), none, kernels))
 
     def each_column(self, data: Columns, columns: Sequence[int], kernels: Kernels) -> Floats:
-        """The scores of some columns, then of every block, ``(columns, rows, classes)``; 0 of those without a model."""
+        """Return the scores of some columns, then of all blocks, ``(columns, rows, classes)``; 0 without a model."""
         out = np.zeros((len(columns) + len(self.blocks), data.n_rows, len(self.statistics.rows)))
         for scores, j in zip(out, columns, strict=False):
             model = self.models[j]
@@ -103,7 +103,7 @@ class TableLikelihood:
         return out
 
     def each_left_out(self, batch: Batch, columns: Sequence[int], kernels: Kernels) -> Floats:
-        """The same of rows that the summaries contain, as if they did not; classes keep their sizes (``own_kept``)."""
+        """Return ``each_column`` of training rows, each left out; class sizes stay fixed (``own_kept``)."""
         out = self.each_column(batch.data, columns, kernels)
         none = np.zeros(batch.n_classes)
         for scores, j in zip(out, columns, strict=False):
@@ -123,7 +123,7 @@ class TableLikelihood:
         return block.family.left_out(rows, part, self.blocks[i], np.zeros(batch.n_classes), kernels).finite
 
     def own_left_out(self, batch: Batch, keep_sizes: bool, kernels: Kernels) -> Floats:
-        """Return the left-out score of each row under its own class, ``(rows,)``; the class size may be kept."""
+        """Return the left-out score of each row under its own class, ``(rows,)``; class sizes may stay fixed."""
         own = np.zeros(batch.data.n_rows)
         for j in self.shown:
             own += _left_out(self._model(j), j, batch, keep_size=keep_sizes)
@@ -146,7 +146,7 @@ class TableLikelihood:
         return []
 
     def parts(self, data: Columns, kernels: Kernels) -> Parts:
-        """Of columns, and of blocks, which may be parts of columns too; texts have tokens of their own."""
+        """Return the contributions of columns and blocks to the scores of one row; texts are explained by tokens."""
         from .table import block_data
 
         columns, finite = [np.array(self.shown, dtype=np.int64)], [self.each_column(data, self.shown, kernels)[:, 0]]
@@ -184,11 +184,11 @@ class TableLikelihood:
         """Return the most likely content of the missing cells of each column; None for columns without any value."""
         guesses = []
         for j, model in enumerate(self.models):
-            guesses.append(self._usual(j, posterior) if model is None else model.expected(posterior))
+            guesses.append(self._expected_without_model(j, posterior) if model is None else model.expected(posterior))
         return guesses
 
-    def _usual(self, j: int, posterior: Floats) -> Array | None:
-        """The same for a column without a separate model: dropped, or in a block."""
+    def _expected_without_model(self, j: int, posterior: Floats) -> Array | None:
+        """Return the expected content of a column without a separate model: dropped, or in a block."""
         kind, place = self.statistics.kinds[j], self.statistics.place(j)
         observed = self.statistics.observed(j)
         if not observed.any() or kind == "text":
@@ -212,7 +212,7 @@ class TableLikelihood:
 
 
 def _named_tokens(text: TextLikelihood) -> dict[str, Array]:
-    """Parameters of one column, with tokens as its values."""
+    """Return the parameters of one text column, with tokens as values."""
     found, coding = dict(text.parameters()), text.known.coding
     assert isinstance(coding, Vocabulary)
     tokens = np.array(coding.tokens(), dtype=object)[found["column"]]
@@ -225,7 +225,7 @@ def _no_cells(kind: Kind, n_rows: int) -> Array:
 
 
 def column_scores(model: ColumnModel, column: Column) -> Floats:
-    """``(rows, classes)``; 0 where the cell was not given, also if nulls were learned as a value."""
+    """Return scores, ``(rows, classes)``; 0 for cells that are not given, also if nulls are a value of the column."""
     scores = model.scores(column)
     return scores if column.absent is None else np.where(column.absent[:, None], 0.0, scores)
 
@@ -236,7 +236,9 @@ def _left_out(model: ColumnModel, j: int, batch: Batch, *, keep_size: bool) -> F
     return own if column.absent is None else np.where(column.absent, 0.0, own)
 
 
-def _picked(data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classes: int, kernels: Kernels) -> Floats:
+def _sum_of_tables(
+    data: Columns, used: list[tuple[int, CodedColumn, Floats]], n_classes: int, kernels: Kernels
+) -> Floats:
     """Return the sum of the table rows selected by the codes of the columns."""
     if not used:
         return np.zeros((data.n_rows, n_classes))
@@ -254,7 +256,7 @@ def _add(total: Floats, part: Floats | None) -> None:
 
 
 def coded(data: Columns, used: list[tuple[int, CodedColumn]], kernels: Kernels) -> Dense:
-    """Return the codes of some columns; below 0 for cells without a code."""
+    """Return the codes of some columns; negative for cells without a code."""
     codes = np.empty((data.n_rows, len(used)), dtype=np.int32)
     numbers = [(i, j, model) for i, (j, model) in enumerate(used) if model.cuts is not None]
     if numbers:

@@ -1,6 +1,6 @@
-"""The family of texts: one or several feature sets counted in one pass, and a likelihood for the first.
+"""The family of texts: one or several feature sets counted in one pass, with a likelihood of the first.
 
-Texts without a label add to the sums by predicted class probabilities, or by the classes of each token.
+Unlabeled texts are added to the sums by predicted class probabilities, or by the class frequencies of each token.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .text_likelihood import CHUNK, TextLikelihood
 
 @dataclass(frozen=True)
 class TextFamily(Plain):
-    """``inner`` is the family of the first feature set's tokens; other feature sets are for views of the same texts."""
+    """``inner`` is the family of the tokens of the first feature set; other feature sets are used by views."""
 
     feature_sets: tuple[FeatureSet, ...]
     inner: Any
-    limits: Limits = NO_LIMITS  # of the tokens that the first feature set scores; others stay in the sums
+    limits: Limits = NO_LIMITS  # which tokens of the first feature set are scored; the others stay in the sums
     terms: Terms | None = None  # set when the family is resolved
     dropped: tuple[str, ...] = ()  # names of feature sets that are no longer counted
 
@@ -68,12 +68,12 @@ class TextFamily(Plain):
     def observe(self, batch: Batch, kernels: Kernels) -> TextStatistics:
         rows, tallies = batch.row_weight(), self._tallies(batch, kernels)
         sums = [feature_set.sums(tally, rows) for feature_set, tally in zip(self.feature_sets, tallies, strict=True)]
-        # Tokens of texts without weight were not seen.
+        # Tokens of texts of weight 0 count as unseen.
         unseen = batch.weight is not None and not batch.weight.all()
         return TextStatistics(rows, tuple(part.seen() if unseen else part for part in sums))
 
     def _tallies(self, batch: Batch, kernels: Kernels) -> list[TokenTally]:
-        """Count all feature sets: in one pass, except fixed vocabularies and weights that are not counts."""
+        """Count all feature sets in one pass, except those with a fixed vocabulary or weights that are not counts."""
         how = batch.classes, batch.weight, batch.n_classes
         if self._shares_token_rows and keeps_token_rows(batch.data):
             return tally_and_keep(batch.data, *how, [own.features for own in self.feature_sets], kernels)
@@ -98,7 +98,7 @@ class TextFamily(Plain):
         )
 
     def terms_of(self, statistics: TextStatistics) -> Terms:
-        """Return which tokens of the first feature set are scored, and their factors; fixed while rows are left out."""
+        """Return the scored tokens of the first feature set, and their factors, which stay fixed in leave-one-out."""
         return self.terms or Terms.of(self.feature_sets[0], self.limits, statistics.feature_sets[0])
 
     def _known(self, statistics: TextStatistics) -> KnownTokens:
@@ -144,7 +144,7 @@ class TextFamily(Plain):
         return np.asarray(self.inner.score_variance(known.rows(data, kernels), known.counts, kernels))
 
     def amount(self, data: TextRows) -> Floats:
-        """Return the number of tokens of each text, known or not."""
+        """Return the number of tokens of each text, including unknown ones."""
         found = Kernels().count_tokens(data.texts, [self.feature_sets[0].features], grow=True)[0].rows
         return np.asarray(found.matrix().sum(axis=1), dtype=np.float64).ravel()
 
@@ -166,7 +166,7 @@ def _end_to_end(parts: list[Scores]) -> Scores:
 
 # Number of texts whose tokens are in memory at once.
 _CHUNK = 1 << 14
-# Smaller shares of a class are noise, and would add sums for all tokens in all classes.
+# Smaller probabilities of a class are treated as 0; otherwise all tokens would have sums in all classes.
 _LEAST_SHARE = 1e-3
 
 
@@ -197,7 +197,7 @@ def _sums(feature_set: FeatureSet, data: TextRows, share: Floats, rows: Floats, 
 
 
 def _by_class(cells: Sparse, share: Floats) -> Any:
-    """Sums ``(classes, codes)``, sparse; worked out for the codes that occur, which are few among buckets."""
+    """Return sparse sums, ``(classes, codes)``, computed for the codes that occur, which are few of all buckets."""
     from scipy.sparse import csr_array
 
     codes, matrix = distinct(cells.indices, cells.n_columns), cells.matrix()
@@ -210,7 +210,7 @@ def _by_class(cells: Sparse, share: Floats) -> Any:
 def token_by_token(
     family: TextFamily, statistics: TextStatistics, data: TextRows, weight: Floats | None, kernels: Kernels
 ) -> TextStatistics:
-    """Every token belongs to the classes as those of its name do that have labels; p(class) stays."""
+    """Distribute each token over the classes in proportion to its labeled counts; class frequencies stay the same."""
     batch = Batch(data, np.zeros(data.n_rows, dtype=np.int32), weight, 1)
     pairs = zip(family.feature_sets, statistics.feature_sets, strict=True)
     known = tuple(feature_set._replace(coding=sums.coding, fixed=True) for feature_set, sums in pairs)

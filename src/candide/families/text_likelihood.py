@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from .text import TextFamily
 
 # Pseudo-count of a token in a bin.
-_BAND_ALPHA = 0.1
+_BIN_ALPHA = 0.1
 # Number of texts whose tokens are in memory at once.
 CHUNK = 1 << 13
 # Up to this many bytes of text, a call counts as small.
-_LITTLE = 1 << 16
-# The sums are large if they have this many times as many tokens as are needed.
-_MANY = 4
+_SMALL_QUERY_BYTES = 1 << 16
+# Only the needed tokens are tabulated if the sums contain more than this many times as many.
+_MIN_RATIO = 4
 # Names of the requested feature sets; None for all.
 Names = tuple[str, ...] | None
 
 
 class TokenBinName(NamedTuple):
-    """Which score of a text: the feature set, whose tokens (those of the class, or of all others), and the bin."""
+    """Name of a score of a text: feature set, counts (of the class, or of all other classes), and bin."""
 
     feature_set: str
     by: str
@@ -54,13 +54,13 @@ class TokenBinParts(NamedTuple):
 
 
 class _FeatureBins(NamedTuple):
-    """How texts are read for the tokens of one feature set, and their table."""
+    """The tokenizer and coding of one feature set, and the table of its token bins."""
 
     feature_set: TokenFeatures
     table: TokenBins
 
     def tokens(self, codes: Array) -> Positions:
-        """Which tokens of the table codes of the sums are, -1 where none."""
+        """Return the positions in the table of codes of the sums, -1 if not in the table."""
         coding = self.feature_set.coding
         if not isinstance(coding, SomeBuckets):
             return np.asarray(self.table.place[codes])
@@ -69,7 +69,7 @@ class _FeatureBins(NamedTuple):
         return np.where(held, self.table.place[at] if len(coding.buckets) else -1, -1).astype(np.int32)
 
     def under_sums(self) -> TokenBins:
-        """The table for rows under the codes of the sums, which may be all buckets."""
+        """Return the table for rows coded as the sums are, with codes of all buckets."""
         coding = self.feature_set.coding
         if not isinstance(coding, SomeBuckets):
             return self.table
@@ -88,7 +88,7 @@ class TextLikelihood:
 
     @cached_property
     def inner(self) -> Any:
-        """Of the tokens of the first feature set; views alone need none."""
+        """Likelihood of the tokens of the first feature set; not computed if only views are used."""
         return self.family.inner.likelihood(self.known.counts)
 
     @property
@@ -101,7 +101,7 @@ class TextLikelihood:
 
     @cached_property
     def _tables(self) -> TokenTables | None:
-        """The contribution of each token, if the scores are sums over tokens and all of them fit in memory."""
+        """Contribution of each token, if scores are sums over tokens and all of them fit in memory."""
         table = getattr(getattr(self.inner, "finite", None), "table", None)
         if not isinstance(table, LinearTable) or table.absent is not None:
             return None
@@ -117,11 +117,11 @@ class TextLikelihood:
         scores += self.inner.finite.base + offset
         return scores
 
-    # Bins of evidence, for views.
+    # Token bins, for views.
 
     @cached_property
     def _bins(self) -> dict[int, _FeatureBins]:
-        """Bins of feature sets that were used, by position."""
+        """Cached bins of feature sets, by position."""
         return {}
 
     def _bin(self, place: int) -> _FeatureBins:
@@ -129,41 +129,43 @@ class TextLikelihood:
             sums, complement = self.statistics.feature_sets[place], len(self.statistics.rows) > 2
             coding, total = sums.coding, sums.counts.cells
             if isinstance(coding, Buckets):  # most of which are empty
-                codes, table = TokenBins.of_seen(total, _BAND_ALPHA, complement=complement)
+                codes, table = TokenBins.of_seen(total, _BIN_ALPHA, complement=complement)
                 coding = SomeBuckets(coding.bits, buckets=codes)
             else:
-                table = TokenBins.of(total, _BAND_ALPHA, complement=complement)
+                table = TokenBins.of(total, _BIN_ALPHA, complement=complement)
             self._bins[place] = _FeatureBins(TokenFeatures(self.family.feature_sets[place].tokenizer, coding), table)
         return self._bins[place]
 
     def token_bins(self, place: int) -> tuple[Positions, TokenBins]:
-        """Return the codes of a feature set that some class has, ascending, and their table."""
+        """Return the codes of a feature set that occur in some class, ascending, and their table."""
         sums, complement = self.statistics.feature_sets[place], len(self.statistics.rows) > 2
-        return TokenBins.of_seen(sums.counts.cells, _BAND_ALPHA, complement=complement)
+        return TokenBins.of_seen(sums.counts.cells, _BIN_ALPHA, complement=complement)
 
     def token_scores(self, feature_set: str, rows: Sparse, kernels: Kernels) -> Floats:
-        """Scores by the feature set of this name of rows under the codes of its sums."""
+        """Return scores by the feature set of this name, for rows coded as its sums are."""
         place = [one.name for one in self.family.feature_sets].index(feature_set)
         return kernels.token_bin_scores(*self._bins_of_few(place, rows))
 
     def _bins_of_few(self, place: int, rows: Sparse) -> tuple[Sparse, TokenBins]:
-        """For these texts alone, if they contain few of all tokens: the whole table takes more memory than the sums."""
+        """Tabulate only the tokens of these texts if they are few: the whole table takes more memory than the sums."""
         total, codes = self.statistics.feature_sets[place].counts.cells, distinct(rows.indices, rows.n_columns)
-        if place in self._bins or _MANY * len(codes) > total.size:
+        if place in self._bins or _MIN_RATIO * len(codes) > total.size:
             return rows, self._bin(place).under_sums()
-        some = TokenBins.of_some(total, codes, _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+        some = TokenBins.of_some(total, codes, _BIN_ALPHA, complement=len(self.statistics.rows) > 2)
         return renumbered(rows, codes), some
 
     @property
     def bin_names(self) -> list[TokenBinName]:
-        """Of the scores of ``token_bin_scores``."""
+        """Names of the scores of ``token_bin_scores``, in order."""
         kinds = ("the class", "the others") if len(self.statistics.rows) > 2 else ("the class",)
         names = [feature_set.name for feature_set in self.family.feature_sets]
         return [TokenBinName(name, by, bin_) for name in names for by in kinds for bin_ in range(len(KNOTS))]
 
     def token_bin_scores(self, data: TextRows, kernels: Kernels, names: Names = None) -> Floats:
-        """Scores of texts by every feature set, or by some, ``(views, rows, classes)``."""
-        return self._each_feature_set(data, kernels.token_bin_scores, kernels, names, few=self._is_first_question(data))
+        """Return the scores of texts by all or some feature sets, ``(views, rows, classes)``."""
+        return self._each_feature_set(
+            data, kernels.token_bin_scores, kernels, names, few=self._is_small_first_query(data)
+        )
 
     def bin_parts(self, feature_set: str, codes: Array) -> TokenBinParts:
         """Return the contributions of the distinct tokens of one text, by their codes in a feature set."""
@@ -179,23 +181,23 @@ class TextLikelihood:
     def _table_of(self, place: int, codes: Array) -> TokenBins:
         """Return the table of some tokens, numbered in the given order."""
         sums = self.statistics.feature_sets[place].counts.cells
-        if place not in self._wholes:
-            whole = TokenBins.of_some(sums, np.zeros(0, dtype=np.int64), _BAND_ALPHA)
-            self._wholes[place] = whole.size, whole.n_tokens
-        size, n_tokens = self._wholes[place]
-        some = TokenBins.of(some_columns(sums, codes), _BAND_ALPHA, complement=len(self.statistics.rows) > 2)
+        if place not in self._totals:
+            whole = TokenBins.of_some(sums, np.zeros(0, dtype=np.int64), _BIN_ALPHA)
+            self._totals[place] = whole.size, whole.n_tokens
+        size, n_tokens = self._totals[place]
+        some = TokenBins.of(some_columns(sums, codes), _BIN_ALPHA, complement=len(self.statistics.rows) > 2)
         return replace(some, size=size, n_tokens=n_tokens)
 
     @cached_property
-    def _wholes(self) -> dict[int, tuple[Floats, int]]:
-        """For the requested feature sets: sums over all tokens, and the number of tokens."""
+    def _totals(self) -> dict[int, tuple[Floats, int]]:
+        """Cache of sums over all tokens and numbers of tokens, by position of the feature set."""
         return {}
 
-    def _is_first_question(self, data: TextRows) -> bool:
-        """Return whether this is the first, small query of a loaded model, which needs no tables of all tokens."""
+    def _is_small_first_query(self, data: TextRows) -> bool:
+        """Return whether this is the first query and small, so that it is not worth computing tables of all tokens."""
         sizes = self._query_sizes
         self._query_sizes.append(data.n_rows)
-        return not sizes[:-1] and not self._bins and row_bytes(data).sum() <= _LITTLE
+        return not sizes[:-1] and not self._bins and row_bytes(data).sum() <= _SMALL_QUERY_BYTES
 
     @cached_property
     def _query_sizes(self) -> list[int]:
@@ -203,14 +205,14 @@ class TextLikelihood:
         return []
 
     def token_bin_left_out(self, batch: Batch, kernels: Kernels, names: Names = None) -> Floats:
-        """Return the scores of learned texts, each left out."""
+        """Return the leave-one-out scores of training texts."""
         own = batch.classes, batch.weight
         return self._each_feature_set(
             batch.data, lambda rows, table: kernels.token_bin_left_out(rows, *own, table), kernels, names
         )
 
     def token_bin_fold_scores(self, batch: Batch, folds: Positions, kernels: Kernels, names: Names = None) -> Floats:
-        """Return the scores of learned texts by sums without their fold."""
+        """Return the scores of training texts from sums without their fold."""
         own = batch.classes, batch.weight, folds
         return self._each_feature_set(
             batch.data, lambda rows, table: kernels.token_bin_fold_scores(rows, *own, table), kernels, names, few=True
@@ -235,7 +237,7 @@ class TextLikelihood:
     def _each_of_few(
         self, data: TextRows, score: Callable[[Sparse, TokenBins], Floats], kernels: Kernels, places: list[int]
     ) -> Floats:
-        """Score one feature set after the other: all tokens together would take many times the memory of the texts."""
+        """Score one feature set after the other to save memory: the tokens of all take many times that of the texts."""
 
         def of_feature_set(place: int) -> Floats:
             feature_set = TokenFeatures(

@@ -1,4 +1,4 @@
-"""The model of one column, and the form that most take: a table over codes."""
+"""The protocol of column models, and the most common one: a table of probabilities by code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .histogram import Categories, Numbers, Seen, loss_of_nothing, middles, own_
 
 
 class ColumnModel(Protocol):
-    """p(x | class) of one column, made from its statistics; frozen."""
+    """p(x | class) of one column, estimated from its statistics. Frozen."""
 
     @property
     def family(self) -> str:
@@ -28,27 +28,27 @@ class ColumnModel(Protocol):
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters, over all classes."""
+        """Number of free parameters, over all classes."""
 
     def describe(self) -> str:
         """Return a short description of the parameters."""
 
     def scores(self, column: Column) -> Floats:
-        """log p(x | class), ``(rows, classes)``: densities of numbers; 0 where a cell is missing and ignored."""
+        """Return log p(x | class), ``(rows, classes)``: log densities of numbers, and 0 for ignored missing cells."""
 
     def terms(self, *, nulls: bool = True) -> tuple[Term, ...]:
-        """Return the description of the scores. Without ``nulls``, missing cells always add 0."""
+        """Return the terms of the scores. Without ``nulls``, missing cells always add 0."""
 
     def left_out(self, column: Column, classes: Positions, weight: Floats | None, *, keep_size: bool = False) -> Floats:
         """Return the score of each row under its own class, ``(rows,)``, with its weight removed from the statistics.
 
-        ``keep_size``: but the class is as large as with it (``own_kept``).
+        ``keep_size``: the size of the class is not reduced (``own_kept``).
         """
 
     def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
         """Return the mean leave-one-out log-loss of the class given this column and a fixed prior (``own_kept``).
 
-        A row whose cell is missing and ignored has the loss of the prior. ``row``: what a row of each class weighs.
+        A row with an ignored missing cell has the loss of the prior. ``row``: mean weight of a row of each class.
         """
 
     def again(self, **parts: Any) -> Self:
@@ -61,17 +61,17 @@ class ColumnModel(Protocol):
         """Return the expected value of a missing cell, given p(class): a mean, or the most probable label."""
 
     def parameters(self) -> dict[str, Array]:
-        """Columns ``class`` and ``column``, then counts and parameters, one row each."""
+        """Return columns ``class`` and ``column``, then counts and parameters, one row per parameter."""
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
     """A probability for each code: p(code | class) = (smoother @ count + base) / (weight of the class + Σ base).
 
-    Numbers have ``cuts``: their code is the number of cuts not above them, and within a code they are spread evenly;
-    but a code that is an atom (``atoms``) has all its weight at one value, and its score is a mass, no density.
-    Without cuts the code is the place among ``labels``. A missing cell has the code ``missing``, an unseen label
-    has ``unseen``; where these are None, such cells contribute nothing.
+    For numbers, the code is the number of ``cuts`` less than or equal to the value, and the density is uniform within a
+    code. The exception is a code that is an atom (``atoms``): its weight is a point mass at one value, and its score is
+    a log probability, not a log density. Without ``cuts``, the code is the position in ``labels``. A missing cell has
+    the code ``missing`` and an unseen label the code ``unseen``; if these are None, such cells contribute 0.
 
     >>> model = CodedColumn("bins", "2 bins", np.array([[3.0, 0.0], [1.0, 4.0]]), np.array([0.5, 0.5]),
     ...                     np.zeros(2), cuts=np.array([10.0]), ends=(0.0, 20.0))
@@ -90,7 +90,7 @@ class CodedColumn:
     ignored: Floats  # (classes,) weight of the ignored missing cells
     smoother: Floats | None = None  # (codes, codes), columns add up to 1
     cuts: Floats | None = None
-    ends: tuple[float, float] = (0.0, 0.0)  # of the numbers seen
+    ends: tuple[float, float] = (0.0, 0.0)  # smallest and largest number seen
     center: Floats | None = None  # (codes,) mean of the numbers of each code
     labels: Array | None = None
     missing: int | None = None
@@ -99,7 +99,7 @@ class CodedColumn:
 
     @cached_property
     def part(self) -> Floats:
-        """Smoothed weight, ``(codes, classes)``."""
+        """Smoothed weight of each code, ``(codes, classes)``."""
         smooth = self.count if self.smoother is None else self.smoother @ self.count
         return np.asarray(smooth + self.base[:, None])
 
@@ -110,12 +110,12 @@ class CodedColumn:
 
     @property
     def own(self) -> Floats:
-        """What a row of weight 1 adds to the part of its own code, ``(codes,)``."""
+        """Smoothed weight that a row of weight 1 adds to its own code, ``(codes,)``."""
         return np.ones(len(self.count)) if self.smoother is None else np.diagonal(self.smoother)
 
     @cached_property
     def log_width(self) -> Floats | None:
-        """Of the codes of numbers, ``(codes,)``; a code that is a single point has a mass, and width 1."""
+        """Log width of the codes of numbers, ``(codes,)``; 0 for point masses."""
         if self.cuts is None:
             return None
         low, high = self._bounds
@@ -131,7 +131,7 @@ class CodedColumn:
 
     @property
     def _bounds(self) -> tuple[Floats, Floats]:
-        """The ends of each code of numbers; an atom begins and ends at its value."""
+        """Return the interval of each code of numbers; for an atom, both ends are its value."""
         low, high = self._edges[:-1], self._edges[1:]
         if self.atoms is None:
             return low, high
@@ -144,7 +144,7 @@ class CodedColumn:
 
     @property
     def _n_values(self) -> int:
-        """Codes that are values: neither "missing" nor "unseen"."""
+        """Number of codes that are values, without "missing" and "unseen"."""
         return len(self.count) - (self.missing is not None) - (self.unseen is not None)
 
     def point_masses(self) -> tuple[Floats, Floats, Floats]:
@@ -169,11 +169,11 @@ class CodedColumn:
         return "".join(f", point mass at {value:.6g} ({100 * part:.3g}%)" for value, part in pairs)
 
     def table(self) -> Floats:
-        """Return log p of each code, ``(codes, classes)``; of numbers too a mass, not a density."""
+        """Return log p of each code, ``(codes, classes)``: log probabilities, also for numbers."""
         return np.asarray(np.log(self.part) - np.log(self.whole))
 
     def log_density(self) -> Floats:
-        """Return log p of each code, ``(codes, classes)``; of numbers a density."""
+        """Return log p of each code, ``(codes, classes)``: log densities for numbers."""
         return self.table() if self.log_width is None else self.table() - self.log_width[:, None]
 
     def terms(self, *, nulls: bool = True) -> tuple[Term, ...]:
@@ -213,7 +213,7 @@ class CodedColumn:
 
     @property
     def weight(self) -> float:
-        """Return the loss of all rows."""
+        """Total weight of the rows."""
         return float(self.count.sum() + self.ignored.sum())
 
     def loss_of(self, rows: Floats, log_prior: Floats, row: float | Floats) -> float:
@@ -276,7 +276,7 @@ class CodedColumn:
 
 
 def in_rows(model: ColumnModel, weight: float) -> ColumnModel:
-    """Return the choice with pseudo-counts in units of this row weight."""
+    """Return the model with pseudo-counts in units of this row weight."""
     return replace(model, base=weight * model.base) if isinstance(model, CodedColumn) and weight != 1.0 else model
 
 
@@ -305,8 +305,8 @@ Unseen = Literal["ignore", "smooth"]
 def categorical(seen: Seen, alpha: float, unseen: Unseen = "smooth", missing_code: bool = False) -> CodedColumn:
     """Return a model with a share for every value, smoothed by ``alpha`` rows each.
 
-    ``unseen``: an unseen value adds nothing, or has a share as one more value. ``missing_code``: missing cells are one
-    more value.
+    ``unseen``: an unseen value adds 0, or has the share of one additional value. ``missing_code``: missing cells are
+    one more value.
 
     >>> seen = Categories(np.array(["cook", "smith"]), np.array([[3.0, 0.0], [0.0, 1.0]]), np.zeros(2))
     >>> np.exp(categorical(seen, alpha=1.0, unseen="ignore").table()).round(2)
@@ -336,7 +336,7 @@ def categorical(seen: Seen, alpha: float, unseen: Unseen = "smooth", missing_cod
 
 
 def named_values(seen: Seen) -> Categories:
-    """Return a model that treats numbers as names, which requires cells of single values."""
+    """Return a model that treats numbers as categories, which requires cells that hold a single value."""
     if isinstance(seen, Categories):
         return seen
     assert isinstance(seen, Numbers)

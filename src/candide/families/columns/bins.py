@@ -1,6 +1,6 @@
-"""Numbers in bins: discretization, unsupervised or by the counts of classes, and shares of the bins.
+"""Discretization of numeric columns, unsupervised or supervised, and the probabilities of the bins.
 
-Shares are smoothed towards those of all classes together, which do not depend on labels.
+Probabilities are smoothed toward the bin frequencies over all classes, which do not depend on labels.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from .histogram import (
 )
 
 N_FOLDS = 5
-# The optimal cuts are searched among this many ranges of about equal weight, and form at most this many bins.
-_STRETCHES = 256
-_MOST_BINS = 64
+# Number of ranges of about equal weight between which cuts are searched, and maximum number of bins.
+_N_RANGES = 256
+_MAX_BINS = 64
 
 
 def proportional(weight: Floats) -> Array:
@@ -43,7 +43,7 @@ def proportional(weight: Floats) -> Array:
 
 
 def mdlp(cells: Cells) -> Array:
-    """Return the first cells of Fayyad and Irani's bins: cuts by entropy while they reduce the description length.
+    """Return the first cells of Fayyad and Irani's bins: entropy-based cuts that reduce the description length.
 
     >>> count = np.array([[9.0, 0.0], [9.0, 1.0], [1.0, 9.0], [0.0, 9.0]])
     >>> mdlp(Cells(np.arange(4.0), np.arange(4.0), count))
@@ -53,15 +53,15 @@ def mdlp(cells: Cells) -> Array:
     found, open_ranges = [0], [(0, len(cells.low))]
     while open_ranges:
         begin, end = open_ranges.pop()
-        at = _paying_cut(ends[begin : end + 1] - ends[begin])
+        at = _accepted_cut(ends[begin : end + 1] - ends[begin])
         if at:
             found.append(begin + at)
             open_ranges += [(begin, begin + at), (begin + at, end)]
     return np.sort(np.array(found, dtype=np.int64))
 
 
-def _paying_cut(ends: Floats) -> int:
-    """Return the cell after the best cut, 0 if no cut is accepted; ``ends`` are cumulative counts."""
+def _accepted_cut(ends: Floats) -> int:
+    """Return the cell after the best cut, or 0 if no cut is accepted; ``ends`` are cumulative counts."""
     if len(ends) <= 2:
         return 0
     whole, left = ends[-1:], ends[1:-1]
@@ -86,27 +86,27 @@ def _bits(count: Floats) -> Floats:
 
 
 def _log2_labelings(n_classes: int) -> float:
-    """log2(3^k - 2)."""
+    """Return log2(3^k - 2)."""
     return float(n_classes * np.log2(3.0) + np.log2(max(1.0 - 2.0 * 3.0**-n_classes, 1e-300)))
 
 
 def modl(cells: Cells) -> Array:
     """Return the first cells of the most probable bins given the data, under Boullé's prior on partitions.
 
-    The cost of I bins is log n + log C(n+I-1, I-1) + Σ log C(n_i+J-1, J-1) + Σ log n_i! / Π n_ij!. The least is
-    found exactly, among cuts between at most 256 ranges of about equal weight and at most 64 bins.
+    The cost of I bins is log n + log C(n+I-1, I-1) + Σ log C(n_i+J-1, J-1) + Σ log n_i! / Π n_ij!. The minimum is exact
+    for cuts between at most 256 ranges of about equal weight, and at most 64 bins.
 
     >>> count = np.array([[9.0, 0.0], [9.0, 1.0], [1.0, 9.0], [0.0, 9.0]])
     >>> modl(Cells(np.arange(4.0), np.arange(4.0), count))
     array([0, 2])
     """
-    starts = equal_frequency(cells.count.sum(axis=1), _STRETCHES)
+    starts = equal_frequency(cells.count.sum(axis=1), _N_RANGES)
     count = merged(cells, starts).count
     return np.asarray(starts[_cheapest(_bin_costs(count), float(count.sum()))])
 
 
 def _bin_costs(count: Floats) -> Floats:
-    """Return the cost of a bin of the ranges i to j, at ``[i, j + 1]``; infinite if that is not a bin."""
+    """Return the cost of a bin of the ranges i to j at ``[i, j + 1]``; infinite if j < i."""
     from scipy.special import gammaln
 
     n_ranges, n_classes = count.shape
@@ -127,7 +127,7 @@ def _cheapest(cost: Floats, n: float) -> Array:
     n_ranges = len(cost) - 1
     reached, back = cost[0], [np.zeros(n_ranges + 1, dtype=np.int64)]
     totals = [reached[-1]]
-    for n_bins in range(2, min(n_ranges, _MOST_BINS) + 1):
+    for n_bins in range(2, min(n_ranges, _MAX_BINS) + 1):
         ways = reached[:, None] + cost
         back.append(ways.argmin(axis=0))
         reached = ways[back[-1], np.arange(n_ranges + 1)]
@@ -142,9 +142,8 @@ def _cheapest(cost: Floats, n: float) -> Array:
 def deal(count: Floats) -> list[Floats]:
     """Return the rows of each of five folds, ``(cells, classes)``.
 
-    Rows stand in the order of their cells, within a cell in that of their classes, and are dealt one after the other,
-    as cards are: which fold a row gets does not depend on its label, but for ties. Weight 1 is a row; a row of less
-    takes less room.
+    Rows are sorted by cell, then by class, and assigned to the folds in turn. Except for ties, the fold of a row
+    therefore does not depend on its label. A weight of 1 counts as one row, and a smaller weight as a part of a row.
 
     >>> [fold.ravel().tolist() for fold in deal(np.array([[3.0], [0.5], [2.0]]))][:4]
     [[1.0, 0.0, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]
@@ -155,18 +154,18 @@ def deal(count: Floats) -> list[Floats]:
     return [np.diff(up_to).reshape(count.shape) for up_to in dealt]
 
 
-# Weight of rows that the shares of all classes together count for.
+# Weight of the overall bin frequencies as a prior, in rows.
 STRENGTHS = (1.0, 5.0)
 BIN_NUMBERS = (5, 10, 20)
-_ROWS_BESIDE_ATOMS = 5.0
+_MIN_ROWS_PER_RANGE = 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """Bins of cells with a code each, and one more for missing cells if they are a value."""
+    """Bins with a code each, and one more code for missing cells if they are treated as a value."""
 
     count: Floats  # (codes, classes)
-    share: Floats  # (codes,) of all classes together
+    share: Floats  # (codes,) of each code over all classes
     ignored: Floats  # (classes,)
     cuts: Floats
     ends: tuple[float, float]
@@ -175,7 +174,7 @@ class Coding:
     atoms: Floats | None  # of the numbers: the value where a code is a point mass, else NaN
 
     def model(self, family: str, note: str, strength: float, smoother: Floats | None = None) -> CodedColumn:
-        """Return the model whose base is ``strength`` rows with the shares over all classes."""
+        """Return the model whose prior is worth ``strength`` rows with the frequencies over all classes."""
         base = strength * self.share
         geometry = self.cuts, self.ends, self.center
         return CodedColumn(
@@ -186,7 +185,7 @@ class Coding:
 def coding(numbers: Numbers, first: Array, missing_code: bool) -> Coding:
     """Return bins that begin with the cells ``first``; ``missing_code``: missing cells have a code of their own.
 
-    The atoms of the column are ranges by themselves, whether ``first`` has them or not.
+    Each atom of the column has its own bin, whether it is in ``first`` or not.
     """
     cells, missing, atoms = numbers.cells, numbers.missing, numbers.atoms
     if len(atoms):
@@ -195,7 +194,7 @@ def coding(numbers: Numbers, first: Array, missing_code: bool) -> Coding:
     ends = float(bins.low[0]), float(bins.high[-1])
     count, weight, ignored = bins.count, bins.count.sum(axis=1), missing
     if missing_code:
-        # Half a row where none was missing in training, so that absence is possible.
+        # Half a row if no cell was missing in training, so that missing cells have a positive probability.
         count, weight = np.vstack([count, missing]), np.append(weight, max(missing.sum(), 0.5))
         ignored = np.zeros_like(missing)
     share = (weight + 1e-9) / (weight + 1e-9).sum()
@@ -209,15 +208,15 @@ def coding(numbers: Numbers, first: Array, missing_code: bool) -> Coding:
 
 
 def micro(numbers: Numbers) -> Numbers:
-    """Return the column in at most 64 bins of about equal weight, besides its atoms.
+    """Return the column in at most 64 ranges of about equal weight, in addition to its atoms.
 
-    What atoms leave may be few rows: their ranges hold at least five rows each on average.
+    The other ranges hold at least five rows each on average, because few rows may remain beside the atoms.
     """
     cells, atoms = occupied(numbers.cells), numbers.atoms
     weight, most = cells.count.sum(axis=1), MICRO_BINS
     if len(atoms):
         rest = float(np.delete(weight, atoms).sum())
-        most = int(np.clip(rest / _ROWS_BESIDE_ATOMS, BIN_NUMBERS[0], MICRO_BINS))
+        most = int(np.clip(rest / _MIN_ROWS_PER_RANGE, BIN_NUMBERS[0], MICRO_BINS))
     first = equal_frequency(weight, most, atoms)
     return numbers._replace(cells=merged(cells, first), atoms=np.searchsorted(first, atoms))
 
@@ -232,21 +231,21 @@ def bins(numbers: Numbers, first: Array, strength: float, missing_code: bool = F
     (array([1.5]), [[3.0, 0.0], [1.0, 4.0]], '2 bins')
     """
     made = coding(numbers, first, missing_code)
-    return made.model("bins", _note(made), strength)
+    return made.model("bins", _describe_bins(made), strength)
 
 
 def usual_bins(small: Numbers, missing_code: bool) -> list[CodedColumn]:
-    """Return 5, 10 and 20 bins of equal frequency in addition to the atoms, from a column in few ranges."""
+    """Return models with 5, 10 and 20 bins of equal frequency, besides the atoms, from a column in few ranges."""
     weight = small.cells.count.sum(axis=1)
     models = []
     for n_bins in BIN_NUMBERS:
         if len(weight) - len(small.atoms) > n_bins or n_bins == BIN_NUMBERS[0]:
             made = coding(small, equal_frequency(weight, n_bins, small.atoms), missing_code)
-            models += [made.model("bins", _note(made), strength) for strength in STRENGTHS]
+            models += [made.model("bins", _describe_bins(made), strength) for strength in STRENGTHS]
     return models
 
 
-def _note(made: Coding) -> str:
+def _describe_bins(made: Coding) -> str:
     n_atoms = 0 if made.atoms is None else int(np.isfinite(made.atoms).sum())
     n_bins = len(made.cuts) + 1 - n_atoms
     return "1 bin" if n_bins == 1 else f"{n_bins} bins"
@@ -254,23 +253,27 @@ def _note(made: Coding) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FoldedBins(CodedColumn):
-    """Bins whose cuts depend on labels, evaluated by folds.
+    """Supervised bins, evaluated by cross-validation.
 
-    Cuts that have seen a row's label fit it. So the rows are dealt into folds (``deal``); a judge has the cuts that
-    the other folds make, and the counts of all rows, and scores the rows of its fold, each left out of the counts.
+    Cuts chosen with the label of a row are overfitted to it. Therefore the rows are divided into folds (``deal``), and
+    the rows of a fold are scored with cuts computed from the other folds. The counts in these bins are of all rows but
+    the scored one.
     """
 
-    judges: tuple[CodedColumn, ...] = ()
+    fold_models: tuple[CodedColumn, ...] = ()
     held: tuple[Floats, ...] = ()  # the rows of each held-out fold, (codes, classes)
 
     def class_loss(self, log_prior: Floats, row: float | Floats = 1.0) -> float:
-        losses = (judge.loss_of(rows, log_prior, row) for judge, rows in zip(self.judges, self.held, strict=True))
+        losses = (
+            fold_model.loss_of(rows, log_prior, row)
+            for fold_model, rows in zip(self.fold_models, self.held, strict=True)
+        )
         return (sum(losses) + loss_of_nothing(self.ignored, log_prior)) / max(self.weight, 1e-300)
 
     def again(self, **parts: Any) -> Self:
         made = super().again(**parts)
-        judges = tuple(judge.again(**parts) for judge in self.judges)
-        return replace(made, judges=judges, held=_held(judges, parts["cells"], parts["missing"]))
+        fold_models = tuple(fold_model.again(**parts) for fold_model in self.fold_models)
+        return replace(made, fold_models=fold_models, held=_held(fold_models, parts["cells"], parts["missing"]))
 
 
 def supervised_bins(
@@ -279,9 +282,11 @@ def supervised_bins(
     """Return bins whose first cells ``cut`` determines from the class counts."""
     cells = occupied(numbers.cells)
     numbers = numbers._replace(cells=cells)
-    judges = tuple(bins(numbers, _cut_without(cells, held, cut), strength, missing_code) for held in deal(cells.count))
+    fold_models = tuple(
+        bins(numbers, _cut_without(cells, held, cut), strength, missing_code) for held in deal(cells.count)
+    )
     final = bins(numbers, cut(cells), strength, missing_code)
-    return FoldedBins(**vars(final), judges=judges, held=_held(judges, cells, numbers.missing))
+    return FoldedBins(**vars(final), fold_models=fold_models, held=_held(fold_models, cells, numbers.missing))
 
 
 def _cut_without(cells: Cells, held: Floats, cut: Callable[[Cells], Array]) -> Array:
@@ -295,9 +300,9 @@ def _cut_without(cells: Cells, held: Floats, cut: Callable[[Cells], Array]) -> A
     return np.unique(np.append(0, np.searchsorted(middles(cells), cuts)))
 
 
-def _held(judges: tuple[CodedColumn, ...], cells: Cells, missing: Floats) -> tuple[Floats, ...]:
-    """Return the rows of each fold, coded with the cuts that exclude it; missing cells are divided equally."""
+def _held(fold_models: tuple[CodedColumn, ...], cells: Cells, missing: Floats) -> tuple[Floats, ...]:
+    """Return the rows of each fold, coded with the cuts of the other folds; missing cells are divided equally."""
     return tuple(
-        judge.again(cells=cells._replace(count=held), moments=None, missing=missing / len(judges)).count
-        for judge, held in zip(judges, deal(cells.count), strict=True)
+        fold_model.again(cells=cells._replace(count=held), moments=None, missing=missing / len(fold_models)).count
+        for fold_model, held in zip(fold_models, deal(cells.count), strict=True)
     )

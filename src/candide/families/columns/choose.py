@@ -1,4 +1,4 @@
-"""The model of a column: chosen by leave-one-out loss, or of the family that the user sets.
+"""Choice of the model of a column: by leave-one-out loss, or from the family that the user sets.
 
 Constants and identifiers are dropped.
 """
@@ -43,7 +43,7 @@ from .parametric import ParametricColumn, gaussian, lognormal, poisson, power, s
 
 # Models whose losses differ by less than this are considered equal.
 _TIE = 1e-9
-# Up to this many distinct integers may be categories.
+# Integers with at most this many distinct values are also tried as categories.
 _FEW_VALUES = 20
 
 Missing = Literal["auto", "ignore", "category", "error"]
@@ -63,9 +63,9 @@ def candidates_for_numbers(
     seen = with_atoms(Numbers(cells, moments, missing))
     small = micro(seen)
     whole = are_whole(cells)
-    # A column of at most two values is described completely by their shares.
+    # The shares of at most two values describe a column completely.
     many = len(cells.low) > 2 or not whole
-    # No distribution with a few parameters has a point mass.
+    # Parametric distributions have no point masses.
     distributions = _distributions(seen, whole) if many and not len(seen.atoms) else []
     models: list[ColumnModel] = []
     for missing_code in missing_options(missing, treat_missing):
@@ -110,7 +110,7 @@ def categoricals(
 
 
 def missing_options(missing: Floats, treat_missing: Missing) -> tuple[bool, ...]:
-    """Return whether missing cells are a value: no, yes, or both, to be compared."""
+    """Return whether missing cells are tried as a value: no, yes, or both."""
     if treat_missing == "auto":
         return (False, True) if missing.any() else (False,)
     return (treat_missing == "category",)
@@ -119,8 +119,9 @@ def missing_options(missing: Floats, treat_missing: Missing) -> tuple[bool, ...]
 def choose(
     candidates: Sequence[ColumnModel], log_prior: Floats, row: float | Floats = 1.0, losses: Floats | None = None
 ) -> tuple[ColumnModel, dict[str, float]]:
-    """The model with the least loss, the first of equals; and the least loss of each family. The losses are those of
-    rows left out one by one, unless they are given.
+    """Return the model with the lowest loss (the first one in case of ties), and the lowest loss of each family.
+
+    Without ``losses``, leave-one-out losses are computed.
 
     >>> models = candidates_for_categories(np.array(["a", "b"]), np.array([[9.0, 1.0], [0.0, 5.0]]), np.zeros(2))
     >>> model, losses = choose(models, np.log([2 / 3, 1 / 3]))
@@ -135,7 +136,7 @@ def choose(
 
 
 def class_losses(models: Sequence[ColumnModel], log_prior: Floats, row: float | Floats = 1.0) -> Floats:
-    """Return the losses of several models, computed together for tables over codes; NaN counts as infinite."""
+    """Return the losses of several models, computed in one batch for tables over codes; NaN counts as infinite."""
     coded = [(i, model) for i, model in enumerate(models) if type(model) is CodedColumn]
     n_cells = sum(len(log_prior) for _ in coded) * max((len(model.count) for _, model in coded), default=0)
     if len(coded) < 2 or n_cells > CELLS:
@@ -151,7 +152,7 @@ def class_losses(models: Sequence[ColumnModel], log_prior: Floats, row: float | 
 
 
 def _together(models: list[CodedColumn], log_prior: Floats, row: float | Floats) -> Floats:
-    """Return tables of different lengths as one array; missing codes have no rows."""
+    """Return tables of different lengths as one padded array; padding has no rows."""
     shape = len(models), max(len(model.count) for model in models), len(log_prior)
     smooth, count, base, own = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2]), np.ones(shape[:2])
     for i, model in enumerate(models):
@@ -168,12 +169,12 @@ def _together(models: list[CodedColumn], log_prior: Floats, row: float | Floats)
     return np.asarray((sums + nothing) / max(models[0].weight, 1e-300))
 
 
-# Bits of information from which a note is added on a dropped column.
+# Minimum information in bits for a note on a dropped column.
 _MIN_BITS = 0.05
 
 
 def reason_to_drop(statistics: TableStatistics, j: int) -> str:
-    """Return why a column is dropped: it is constant, or an identifier; an empty string if it is not."""
+    """Return why a column is dropped (constant or identifier), or an empty string if it is kept."""
     place, row = statistics.place(j), statistics.row_weight
     known = float((statistics.observed(j) / row).sum())
     if statistics.kinds[j] == "category":
@@ -195,7 +196,7 @@ def reason_to_drop(statistics: TableStatistics, j: int) -> str:
 
 
 def note_on_ranks(gained: Floats) -> str:
-    """Return a note for numbered rows: the numbers may be ranks of a measurement, which cannot be detected."""
+    """Return a note on a dropped row number: it may be the rank of a measurement, which cannot be detected."""
     bits = float(gained) / np.log(2.0)
     return (
         (f", although it has {bits:.2f} bits of information about the class; if the numbers are ranks, choose a family")
@@ -205,11 +206,11 @@ def note_on_ranks(gained: Floats) -> str:
 
 
 def _is_numbering(cells: Cells, variance: float, known: float) -> bool:
-    """Return whether a column is a numbering or a random part of it: distinct integers, evenly spread, with few gaps.
+    """Return whether a column numbers the rows, or is a random subset of such numbers: distinct integers with few gaps.
 
-    Counts are in rows.
+    The counts of the cells are numbers of rows.
     """
-    # Far apart: the difference of the ends may overflow.
+    # The difference of numbers that are far apart may overflow.
     if known <= 20 or max(abs(cells.low[0]), abs(cells.high[-1])) > 2.0**53:
         return False
     first, last = np.ceil(cells.low), np.floor(cells.high)
@@ -270,8 +271,8 @@ def named_column(
 ) -> ColumnModel:  # fmt: skip
     """Return a model of a named family, from ``cells`` and ``moments``, or ``labels`` and ``count``, and ``missing``.
 
-    What the options leave open is chosen as among families: by the loss with every row left out, under ``log_prior``,
-    else under the shares of the classes; ``row`` is what a row of each class weighs.
+    Options that are not set are chosen by leave-one-out loss, as families are. The class prior is ``log_prior``, by
+    default the class frequencies; ``row`` is the mean weight of a row of each class.
 
     ============ ==========================================================================================
     family       options
@@ -292,14 +293,14 @@ def named_column(
     names = ("cells", "moments", "labels", "count")
     parts = {key: parts_and_options.pop(key) for key in names if key in parts_and_options}
     seen = seen_of(missing=missing, **parts)
-    make = _maker(family, seen, name, alpha, unseen, parts_and_options)
+    make = _candidates_of(family, seen, name, alpha, unseen, parts_and_options)
     models = [model for missing_code in missing_options(missing, treat_missing) for model in make(seen, missing_code)]
     if len(models) == 1:
         return models[0]
     return choose(models, log_shares(_rows(seen)) if log_prior is None else log_prior, row)[0]
 
 
-def _maker(
+def _candidates_of(
     family: str, seen: Seen, name: Any, alpha: float | None, unseen: Unseen, options: dict[str, Any]
 ) -> Callable[[Any, bool], Sequence[ColumnModel]]:
     if family not in OPTIONS:
@@ -312,14 +313,14 @@ def _maker(
             f"column {name!r} contains categories, but {family!r} needs numbers; pass columns={{'numbers': "
             f"{family!r}}} to use it for all numeric columns, or columns={{{name!r}: 'categorical'}}"
         )
-    lack = _lack(family, seen)
+    lack = _why_impossible(family, seen)
     if lack:
         raise ParameterError(f"column {name!r} {lack}")
     return partial(_OF_NUMBERS[family], **options)
 
 
-def _lack(family: str, numbers: Numbers) -> str:
-    """Return why a family is impossible for a column, and what to do; empty if it is possible."""
+def _why_impossible(family: str, numbers: Numbers) -> str:
+    """Return why a family cannot model a column and what to do, or an empty string if it can."""
     cells = occupied(numbers.cells)
     low = float(cells.low[0])
     if isinstance(_OF_NUMBERS[family], partial) and not np.isfinite(numbers.moments.scatter).all():

@@ -1,8 +1,8 @@
-"""The statistics of one column, coarser cells of them, and the class log-loss of a column with every row left out.
+"""The statistics of one column, merging of its cells, and the leave-one-out log-loss of the class given the column.
 
-Rows of one code and one class all have the same score when they are left out, so the loss is a sum over codes and
-classes. A table knows weights, not rows: what leaves is what a row of the class weighs in the mean (``row``), and what
-weighs less leaves as a whole.
+Rows with the same code and class have the same left-out score, so the loss is a sum over codes and classes. Tables
+contain weights, not single rows. Leaving out a row subtracts the mean row weight of its class (``row``), but at most
+the weight of the cell.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _ATOM_SHARE, _ATOM_RATIO = 0.1, 10.0
 _N_NEIGHBORS = 2
 # Up to this many distinct integers, each value has its own bin.
 _SHORT_SCALE = 20
-# Where the cut beside an atom lies, as a part of the gap between it and the next value.
-_SLIVER = 2.0**-20
+# Distance of a cut from an atom, as a share of the gap between the atom and the next value.
+_CUT_OFFSET = 2.0**-20
 
 
 class Numbers(NamedTuple):
@@ -78,9 +78,9 @@ def with_atoms(numbers: Numbers) -> Numbers:
 def atoms_of(cells: Cells) -> Array:
     """Return the cells that are atoms: single values with a large share of the column, unlike their neighbors.
 
-    A function of the cells alone, hence of the set of rows. A cell with several values is not an atom, because the
-    weight of each of them is unknown. Where all values have a large share, each is one of few, and none stands out.
-    Steps of a short scale of whole numbers (up to 20 values) are none: a bin of width 1 shows them as they are.
+    The result depends only on the cells, hence only on the set of rows. A cell with several values is not an atom,
+    because the weight of each value is unknown. If all values have a large share, none is an atom. The values of a
+    short integer scale (up to 20 values) are not atoms either: bins of width 1 represent them exactly.
 
     >>> weight = np.array([950.0, 10.0, 15.0, 25.0])
     >>> zeros = np.array([0.0, 155.0, 213.0, 323.0])
@@ -90,7 +90,7 @@ def atoms_of(cells: Cells) -> Array:
     weight = cells.count.sum(axis=1)
     heavy = (weight >= _ATOM_SHARE * weight.sum()) & (weight > 0)
     others = weight[~heavy & (weight > 0)]
-    # If all values are heavy, there are only a few of them, possibly single rows.
+    # If all values have a large share, there are only a few values, possibly one row each.
     if not len(others):
         return np.zeros(0, dtype=np.int64)
     heavy &= weight >= _ATOM_RATIO * np.median(others)
@@ -111,7 +111,7 @@ def atoms_of(cells: Cells) -> Array:
 def equal_frequency(weight: Floats, n_bins: int, atoms: Array | None = None) -> Array:
     """Return the first cells of at most ``n_bins`` ranges of about equal weight; each atom is a separate range.
 
-    A range does not go on beyond an atom.
+    No range extends across an atom.
 
     >>> equal_frequency(np.array([1.0, 1.0, 1.0, 1.0, 4.0]), 2)
     array([0, 4])
@@ -139,7 +139,8 @@ def mid_ranks(weight: Floats) -> Floats:
 def cuts_between(cells: Cells, atoms: Array | None = None) -> Floats:
     """Return a cut between each cell and the next: above the first and at most the second.
 
-    In the middle between them; but next to an atom, so that hardly any other number has its code.
+    A cut is the midpoint, except beside an atom, where it is close to the atom so that hardly any other number has its
+    code.
 
     >>> cells = Cells(np.array([0.0, 100.0, 300.0]), np.array([0.0, 200.0, 300.0]), np.ones((3, 1)))
     >>> cuts_between(cells), cuts_between(cells, np.array([0])).round(3)
@@ -151,8 +152,8 @@ def cuts_between(cells: Cells, atoms: Array | None = None) -> Floats:
         alone = np.zeros(len(cells.low), dtype=bool)
         alone[atoms] = True
         above, below = alone[:-1] & ~alone[1:], alone[1:] & ~alone[:-1]
-        cut = np.where(above, low * (1 - _SLIVER) + high * _SLIVER, cut)
-        cut = np.where(below, low * _SLIVER + high * (1 - _SLIVER), cut)
+        cut = np.where(above, low * (1 - _CUT_OFFSET) + high * _CUT_OFFSET, cut)
+        cut = np.where(below, low * _CUT_OFFSET + high * (1 - _CUT_OFFSET), cut)
     return np.asarray(np.where((cut > low) & (cut <= high), cut, high))
 
 
@@ -170,28 +171,28 @@ def averages(cells: Cells, first: Array) -> Floats:
 
 
 def occupied(cells: Cells) -> Cells:
-    """Return at least one cell, also for an unobserved column."""
+    """Return the cells of a column, or one empty cell if the column has no observations."""
     if len(cells.low):
         return cells
     return Cells(np.zeros(1), np.zeros(1), np.zeros((1, cells.count.shape[1])))
 
 
 def are_whole(cells: Cells) -> bool:
-    """Whether every cell is a single whole number."""
+    """Return whether every cell is a single integer."""
     return bool((cells.low == cells.high).all() and (cells.low == np.trunc(cells.low)).all())
 
 
 def may_be_whole(cells: Cells) -> Array:
-    """Whether a cell may hold nothing but whole numbers: it is one of them, or has room for two.
+    """Return for each cell whether all of its numbers may be integers: it is a single integer, or spans at least two.
 
-    Whole numbers fill no cell that has room for one alone and yet is more than a single number: cells are merged only
-    while more of them are occupied than fit, and such a merger would not make them fewer.
+    A cell that spans an interval but contains only one integer cannot come from integers: cells are merged only to
+    reduce the number of occupied ones, and merging would not have reduced it here.
     """
     n_whole = np.floor(cells.high) - np.ceil(cells.low) + 1.0
     return np.asarray(np.where(cells.low == cells.high, n_whole == 1, n_whole >= 2))
 
 
-# Lower bound of a share that rounding would reduce to 0.
+# Lower bound of shares, which rounding could reduce to 0.
 LEAST = 1e-12
 
 
@@ -218,7 +219,7 @@ def log_others(joint: Floats) -> Floats:
 
 
 def _far_others(joint: Floats) -> Floats:
-    """Return the same where the others are negligible relative to one class."""
+    """Return ``log_others`` for rows in which one class dominates."""
     out = np.full_like(joint, -np.inf)
     out[:, 1:] = np.logaddexp.accumulate(joint[:, :-1], axis=1)
     after = np.logaddexp.accumulate(joint[:, :0:-1], axis=1)[:, ::-1]
@@ -238,21 +239,21 @@ def log_rest(joint: Floats, own: Positions) -> Floats:
 
 
 def own_left(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -> Floats:
-    """Return log p of a code under its own class, from which a weight was removed."""
+    """Return log p of a code under its own class after removing a weight from the code and from the class."""
     return np.asarray(np.log(np.maximum(part - own * weight, LEAST)) - np.log(np.maximum(whole - weight, LEAST)))
 
 
 def own_kept(part: Floats, whole: Floats, own: Floats, weight: float | Floats) -> Floats:
-    """Return the same with the size of the class unchanged.
+    """Return ``own_left`` with the size of the class unchanged.
 
-    A class that is smaller by the row gives all of its values a little more, also those that no other row has. Beside a
-    prior that stays, that little tells which class the row was taken from, and whoever weighs scores finds it.
+    Reducing the size of the class would slightly raise the probability of all its values. As the class prior is not
+    reduced, this would reveal the class of the left-out row, and stacking weights would be fitted to the leak.
     """
     return np.asarray(np.log(np.maximum(part - own * weight, LEAST)) - np.log(whole))
 
 
 def size_kept(weight: Floats, gone: float | Floats) -> Floats:
-    """The same for a distribution without a table: what its class of such a weight, which loses some, takes off."""
+    """Return what ``own_kept`` adds to ``own_left`` for a distribution without a table."""
     gone = np.minimum(weight, gone)
     return np.asarray(np.log((weight - gone + 0.5) / (weight + 0.5)))
 
@@ -260,8 +261,9 @@ def size_kept(weight: Floats, gone: float | Floats) -> Floats:
 def table_losses(
     part: Floats, whole: Floats, own: Floats, count: Floats, of: Floats, log_prior: Floats, row: float | Floats
 ) -> Floats:
-    """Summed losses of tables ``(tables, codes, classes)``; ``of``: the weight whose loss is asked, all of ``count`` or
-    some of it.
+    """Return the summed losses of tables ``(tables, codes, classes)``.
+
+    ``of`` is the weight of the evaluated rows, at most ``count``.
     """
     whole, own = whole[:, None, :], own[:, :, None]
     joint = np.log(part) - np.log(whole) + log_prior
@@ -279,7 +281,7 @@ def weighted_losses(others: Floats, own: Floats, weight: Floats) -> Floats:
 
 
 def log_shares(rows: Floats) -> Floats:
-    """Return the log class frequencies, each with one additional row: the prior with which columns are evaluated."""
+    """Return the log class frequencies, smoothed by one row per class: the class prior for evaluating columns."""
     return np.asarray(np.log((rows + 1.0) / (rows.sum() + len(rows))))
 
 

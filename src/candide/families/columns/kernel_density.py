@@ -19,7 +19,7 @@ WIDTHS = (0.01, 0.02, 0.04, 0.08, 0.16)
 def smoothers(weight: Floats, widths: tuple[float, ...] = WIDTHS) -> Iterator[Floats]:
     """Return the share of each range's weight that normal kernels assign to each range, ``(ranges, ranges)`` by width.
 
-    Places are ranks, between 0 and 1, where what spreads beyond an end is reflected. Columns add up to 1.
+    Kernels are centered at ranks between 0 and 1; mass beyond an end is reflected. Columns sum to 1.
 
     >>> next(smoothers(np.ones(4), (0.16,)))[:, 0].round(2)
     array([0.81, 0.19, 0.  , 0.  ])
@@ -55,7 +55,7 @@ def kernels(
 ) -> list[CodedColumn]:
     """Return kernel densities of a column in few ranges, for each width and strength of the base.
 
-    Atoms are not spread: a kernel density covers the other values, on the scale of the ranks among these.
+    Atoms are not smoothed: the kernel density covers the other values, on the scale of their ranks.
 
     >>> from candide.statistics import Moments
     >>> from candide.statistics.grid import Cells
@@ -86,7 +86,7 @@ def _spreads(weight: Floats, widths: tuple[float, ...]) -> Iterable[Floats]:
 
 @lru_cache(maxsize=4)
 def _usual_smoothers(weight: bytes) -> tuple[Floats, ...]:
-    """Return the smoothers of columns without ties, which all have the same weights."""
+    """Return cached smoothers for columns without ties, which all have the same weights."""
     made = tuple(smoothers(np.frombuffer(weight)))
     for spread in made:
         spread.flags.writeable = False
@@ -94,7 +94,7 @@ def _usual_smoothers(weight: bytes) -> tuple[Floats, ...]:
 
 
 def _embedded(spread: Floats, codes: Array, n_codes: int) -> Floats:
-    """The same for some of the codes; the others (atoms, missing cells) keep their weight."""
+    """Return a smoother of all codes that smooths some of them; the others (atoms, missing cells) are unchanged."""
     out = np.eye(n_codes)
     out[np.ix_(codes, codes)] = spread
     return out

@@ -1,4 +1,4 @@
-"""Columns of numbers by a distribution with few parameters: normal (also of logarithms or powers), Student, Poisson."""
+"""Parametric distributions of numeric columns: normal (also of logarithms or powers), Student's t, Poisson."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ _KNOWN, _MISSING = 0, 1
 
 @dataclass(frozen=True, eq=False)
 class ParametricColumn:
-    """log p(x | class) of a resolved ``Gaussian`` or ``Poisson`` of numbers on a changed scale, as a density of x.
+    """log p(x | class) of a resolved ``Gaussian`` or ``Poisson`` family of transformed numbers, as a density of x.
 
-    Cells stand for their middles where rows are asked one by one: in ``class_loss``, and in the parameters on a scale
-    that is not the numbers' own. Numbers that the scale does not allow say nothing, as missing ones.
+    Cells are represented by their midpoints in ``class_loss``, and in the estimates of transformed numbers. Numbers
+    outside the domain of the transform are treated as missing.
     """
 
     family: str
     source: Gaussian | Poisson
     transform: Transform
     cells: Cells
-    moments: Moments  # on the numbers' own scale
+    moments: Moments  # of the untransformed numbers
     ignored: Floats  # (classes,) weight of missing cells
 
     @cached_property
     def statistics(self) -> Moments | Counts:
-        """Return the statistics that the family reads."""
+        """Return the statistics of the transformed numbers."""
         if isinstance(self.source, Poisson):
             weight = self.moments.weight
             return Counts(weight[:, 0], np.maximum(weight * self.moments.mean, 0.0), None)
@@ -106,7 +106,7 @@ class ParametricColumn:
         return Dense(self.transform(x)[:, None], len(x), 1)
 
     def _base(self, x: Floats, data: Dense) -> Floats:
-        """Return the terms that all classes share, ``(rows, 1)``."""
+        """Return the term of log p(x | class) that all classes share, ``(rows, 1)``."""
         base = self.likelihood.log_base(data) + self.transform.log_slope(x)
         return np.where(np.isnan(data.floats()), 0.0, base[:, None])
 
@@ -120,7 +120,7 @@ class ParametricColumn:
         return whole / max(float(weight), 1e-300)
 
     def loss_of_known(self, log_prior: Floats, own_prior: Floats, row: float | Floats) -> float:
-        """The summed loss of all known cells; ``own_prior`` is what the prior of a row's own class is without it."""
+        """Return the summed loss of all known cells; ``own_prior``: log prior of a row's class without the row."""
         count, n_classes = self.cells.count.ravel(), len(log_prior)
         stored = np.flatnonzero(count)
         at, classes = np.divmod(stored, n_classes)
@@ -159,7 +159,7 @@ class ParametricColumn:
 
 @dataclass(frozen=True, eq=False)
 class WithMissing:
-    """First whether the cell is missing, then its value: p(missing | class), or p(known | class) p(x | class)."""
+    """Model of a column with missing cells: p(missing | class), or p(known | class) p(x | class)."""
 
     inner: ParametricColumn
     presence: CodedColumn
@@ -216,7 +216,7 @@ class WithMissing:
 
 
 def with_missing(inner: ParametricColumn) -> WithMissing:
-    """Return the probability of presence, smoothed with one row of the overall share.
+    """Return the column with the probability of missing cells, smoothed by one row with the overall frequency.
 
     >>> from candide.families.columns.transforms import moments_of
     >>> from candide.families.columns.parametric import gaussian
@@ -260,7 +260,7 @@ def _row_ranges(n_rows: int, n_classes: int) -> Iterator[tuple[int, int]]:
 
 
 def gaussian(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn:
-    """Means and variances by maximum likelihood; to each variance that share of the column's variance is added.
+    """Return the normal distribution by maximum likelihood; ``var_smoothing`` times the column's variance is added.
 
     >>> from candide.statistics.grid import Cells
     >>> x, count = np.arange(5.0), np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
@@ -272,7 +272,7 @@ def gaussian(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn:
 
 
 def student(numbers: Numbers) -> ParametricColumn:
-    """Student's t: the predictive distribution of the normal, under a weak prior around the column's own moments.
+    """Return Student's t: the predictive of the normal distribution under a weak prior at the column's moments.
 
     >>> from candide.statistics.grid import Cells
     >>> x, count = np.arange(5.0), np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
@@ -283,7 +283,7 @@ def student(numbers: Numbers) -> ParametricColumn:
 
 
 def lognormal(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn:
-    """Normal logarithms, from the middles of cells; for positive numbers.
+    """Return the log-normal distribution of positive numbers, from the midpoints of cells.
 
     >>> from candide.statistics.grid import Cells
     >>> x, count = np.array([1.0, np.e, np.e**2]), np.ones((3, 1))
@@ -294,7 +294,7 @@ def lognormal(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn
 
 
 def power(numbers: Numbers, var_smoothing: float = 1e-9) -> ParametricColumn:
-    """Normal on the scale of a power that maximum likelihood finds, from the middles of cells (``best_power``).
+    """Return a normal distribution of power-transformed numbers, from the midpoints of cells (``best_power``).
 
     >>> from candide.statistics.grid import Cells
     >>> x, count = np.arange(1.0, 9.0) ** 3, np.ones((8, 1))
@@ -315,7 +315,7 @@ def _normal(name: str, numbers: Numbers, family: Gaussian, transform: Transform)
 
 
 def _resolved(family: Gaussian, moments: Moments) -> Gaussian:
-    """Settled, and with a floor even where the column is constant: no density is infinite."""
+    """Return the resolved family, with a variance floor even for a constant column, so that densities are finite."""
     resolved = family.resolve(moments)
     overall = resolved.overall
     assert overall is not None
@@ -326,8 +326,8 @@ def _resolved(family: Gaussian, moments: Moments) -> Gaussian:
     return replace(resolved, overall=overall._replace(floor=floor))
 
 
-# The rate of all classes together counts for half a row of each.
-_BELIEVED_ROWS = 0.5
+# Weight of the overall rate in each class, in rows.
+_PRIOR_ROWS = 0.5
 
 
 def poisson(numbers: Numbers) -> ParametricColumn:
@@ -343,5 +343,5 @@ def poisson(numbers: Numbers) -> ParametricColumn:
     moments = known_moments(numbers)
     weight, mean, _ = (float(part[0]) for part in moments.pooled())
     rate = (weight * mean + 0.5) / (weight + 1.0)
-    prior = Gamma(_BELIEVED_ROWS * rate, _BELIEVED_ROWS)
+    prior = Gamma(_PRIOR_ROWS * rate, _PRIOR_ROWS)
     return ParametricColumn("poisson", Poisson(prior), Identity(0.0), numbers.cells, moments, numbers.missing)

@@ -1,4 +1,4 @@
-"""Changes of the scale of numbers, with their inverses and slopes."""
+"""Monotonic transforms of numbers, with inverses and derivatives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGEST_LOG = 300.0
 
 
 class Transform(Protocol):
-    """A rising change of scale; NaN outside of what it allows."""
+    """An increasing transform; NaN outside its domain."""
 
     def __call__(self, x: Floats) -> Floats:
         """Return the transformed numbers."""
@@ -32,7 +32,7 @@ class Transform(Protocol):
 
 @dataclass(frozen=True)
 class Identity:
-    """No change, from ``least`` on."""
+    """The identity for numbers of at least ``least``."""
 
     least: float = -np.inf
 
@@ -48,7 +48,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class BoxCox:
-    """((x/s)^λ - 1) / λ for positive x, and log(x/s) at λ = 0; the unit s is frozen.
+    """((x/s)^λ - 1) / λ for positive x, and log(x/s) for λ = 0; the unit s is a fixed parameter.
 
     >>> BoxCox(0.5)(np.array([4.0, 0.0])), BoxCox(0.0).inverse(np.array([0.0]))
     (array([ 2., nan]), array([1.]))
@@ -72,7 +72,7 @@ class BoxCox:
 
 @dataclass(frozen=True)
 class YeoJohnson:
-    """((z+1)^λ - 1) / λ for z ≥ 0, its mirror image with 2 - λ below; z = (x - center) / unit, both frozen.
+    """((z+1)^λ - 1) / λ for z ≥ 0, its mirror image with 2 - λ for z < 0; z = (x - center) / unit, both fixed.
 
     >>> YeoJohnson(2.0)(np.array([2.0, 0.0])), YeoJohnson(1.0)(np.array([-3.0]))
     (array([4., 0.]), array([-3.]))
@@ -97,14 +97,14 @@ class YeoJohnson:
 
 
 def _power_of(log: Floats, power: float) -> Floats:
-    """(e^(power log) - 1) / power."""
+    """Return (e^(power log) - 1) / power."""
     if abs(power) < 1e-12:
         return log
     return np.asarray(np.expm1(np.clip(power * log, -LARGEST_LOG, LARGEST_LOG)) / power)
 
 
 def _log_before(t: Floats, power: float) -> Floats:
-    """The inverse of ``_power_of``; what no number leads to counts as the last that some does."""
+    """Return the inverse of ``_power_of``; values outside its range are clipped to the range."""
     if abs(power) < 1e-12:
         return t
     return np.asarray(np.log1p(np.maximum(power * t, -1.0 + 1e-12)) / power)
@@ -113,8 +113,9 @@ def _log_before(t: Floats, power: float) -> Floats:
 def best_power(cells: Cells) -> BoxCox | YeoJohnson:
     """Return the maximum likelihood power for normal classes with separate means and a common variance.
 
-    Cells are represented by their midpoints. Box–Cox where all numbers are positive, in units of their geometric mean,
-    which does not change the power; else Yeo–Johnson of the numbers standardized, so that their unit does not matter.
+    Cells are represented by their midpoints. The transform is Box–Cox if all numbers are positive, in units of their
+    geometric mean, which does not change the power. Otherwise it is Yeo–Johnson of the standardized numbers, which
+    makes the result independent of their unit.
     """
     from scipy.optimize import minimize_scalar
 
@@ -145,7 +146,7 @@ def _yeo_johnson(x: Floats, weight: Floats) -> Callable[[float], BoxCox | YeoJoh
 
 
 def moments_of(x: Floats, count: Floats) -> Moments:
-    """Moments of one column of numbers that occur so often in each class, ``(numbers, classes)``."""
+    """Return the moments of one column from its numbers and their weights by class, ``(numbers, classes)``."""
     weight = count.sum(axis=0)
     start = float(x[0]) if len(x) else 0.0
     mean = start + (x - start) @ count / np.where(weight > 0, weight, 1.0)
