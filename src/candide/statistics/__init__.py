@@ -1,4 +1,4 @@
-"""Additive sufficient statistics, never smoothed. From here on, cost does not depend on the number of rows."""
+"""Additive sufficient statistics, without smoothing. Their size does not depend on the number of rows."""
 
 from __future__ import annotations
 

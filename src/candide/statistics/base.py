@@ -1,4 +1,4 @@
-"""The algebra of statistics, and the arithmetic they share."""
+"""The protocol of additive statistics, and shared arithmetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..exceptions import ForgetError
 from ..kernels.layouts import Array, Floats
 
-# Differences below this share of what stood there before are rounding, not weight.
+# Differences below this share of the previous value are treated as rounding errors.
 ROUNDING = 1e-12
 
 
@@ -22,7 +22,7 @@ class Budget(NamedTuple):
     unit: Literal["bytes", "rows"] = "bytes"
 
     def minimum(self, other: Budget) -> Budget:
-        """Return the smaller budget; a number of rows, which a user asked for, goes before bytes."""
+        """Return the smaller budget; a number of rows, which was set by a user, takes precedence over bytes."""
         return min(self, other, key=lambda budget: (budget.unit == "bytes", budget.size))
 
     def __str__(self) -> str:
@@ -44,10 +44,10 @@ class Statistics(Protocol):
         """Return the statistics without rows that were merged before; an error if a count would become negative."""
 
     def without(self, other: Self) -> Self:
-        """As ``forget``, but classes, categories and tokens keep their positions, even without weight."""
+        """Return ``forget`` of these rows, but keep the positions of classes, categories and tokens without weight."""
 
     def lost_digits(self, before: Self) -> bool:
-        """Return whether so little is left of ``before`` that rounding errors matter."""
+        """Return whether so little of ``before`` remains that rounding errors matter."""
 
     def take(self, classes: Array) -> Self:
         """Return statistics whose class ``i`` is class ``classes[i]`` of this one; classes may repeat."""
@@ -66,7 +66,7 @@ class Statistics(Protocol):
 
 
 class Exact:
-    """Statistics from which rows are subtracted without a loss of digits."""
+    """A base class of statistics from which rows are subtracted without loss of precision."""
 
     def lost_digits(self, before: Any) -> bool:
         return False
@@ -97,7 +97,7 @@ def subtract(before: Any, removed: Any, what: str) -> Any:
     """Return ``before - removed``, with rounding errors set to zero; an error if a result is negative."""
     if isinstance(before, np.ndarray) or isinstance(removed, np.ndarray):
         before, removed = as_dense(before), as_dense(removed)
-        # Whole numbers leave no rounding behind: their difference is exact.
+        # Differences of integers are exact.
         rounding = np.where(_whole(before) & _whole(removed), 0.0, ROUNDING * before)
         after = before - removed
         if (after < -rounding).any():
@@ -151,18 +151,18 @@ def remaining(before: Floats, removed: Floats | float) -> Floats:
 
 
 class Deferred:
-    """A base class of statistics whose fields are read when one of them is first used, if they are not given.
+    """A base class of statistics whose missing fields are read when one of them is first used.
 
-    Then the object becomes one of the class ``plain``.
+    Reading them changes the class of the object to ``plain``.
     """
 
     plain: ClassVar[type[Any]]
 
     @classmethod
     def deferred(cls, read: Callable[[], Mapping[str, Any]], **known: Any) -> Self:
-        """Return statistics of which ``read`` returns the fields that are not given, by name.
+        """Return statistics whose other fields are returned by ``read``, by name.
 
-        It is called once, or again after an error.
+        ``read`` is called once, or again after an error.
         """
         made = object.__new__(cls)
         vars(made).update(known, read=read)

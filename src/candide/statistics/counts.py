@@ -1,4 +1,4 @@
-"""Weights by class and column: sums of presences, words or events, and weights of categories."""
+"""Counts by class and column: sums of binary cells, words or events, and weights of categories."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ..kernels.layouts import Array, Floats
 from ..lazy import dataclass
 from .base import Deferred, Exact, as_dense, move_classes, never_learned, refuse_above, remaining, subtract
 
-# Growing sums become a dense array once one in this many cells is not 0, up to a maximum number of cells.
+# Sums that grow are made dense once one cell in this many is nonzero, up to a maximum number of cells.
 _FILLED, _MOST_CELLS = 4, 1 << 24
-# Cells of an array that is pickled without its zeros.
-_WORTH_PACKING = 1 << 12
+# Minimum number of cells of an array that is pickled without its zeros.
+_MIN_PACKED_CELLS = 1 << 12
 
 
 @dataclass(frozen=True)
 class Counts(Exact):
     """``total[c, j]``: the weighted sum of column ``j`` over the rows of class ``c``.
 
-    ``missing`` is the weight of missing cells, None where there are none. With ``presence`` a cell adds at most its
-    row's weight, so that the rest is a count too: that of the rows where it is off. Tables of very many classes are
-    scipy's ``csr_array``. Exact below 2^53 with whole weights.
+    ``missing`` is the weight of missing cells, None where there are none. With ``presence``, a cell adds at most the
+    weight of its row, so that the remaining weight is the count of zeros. Tables of very many classes are scipy's
+    ``csr_array``. Exact below 2^53 with whole weights.
 
     >>> a = Counts(np.array([2.0]), np.array([[1.0, 2.0]]), None)
     >>> a.merge(a).forget(a).total
@@ -106,7 +106,7 @@ class Counts(Exact):
         return Counts(rows, total, missing, self.presence)
 
     def observed(self) -> Floats:
-        """Return the weight of the known cells, ``(classes, columns)``, or ``(classes, 1)`` if columns agree."""
+        """Return the weight of the known cells, ``(classes, columns)``, or ``(classes, 1)`` if no cell is missing."""
         if self.missing is None:
             return self.rows[:, None]
         return remaining(self.rows[:, None], as_dense(self.missing))
@@ -121,7 +121,7 @@ class Counts(Exact):
         return as_dense(self.total)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Sums of a few texts in a million buckets are sent between machines without their zeros.
+        # Sums of a few texts in a million buckets are pickled without their zeros.
         return vars(self) | {"total": _packed(self.total)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -144,7 +144,7 @@ class _Filled(NamedTuple):
 
 def _packed(total: Any) -> Any:
     """Return the nonzero cells of an array that is mostly 0."""
-    if not isinstance(total, np.ndarray) or total.size < _WORTH_PACKING or not total.flags.c_contiguous:
+    if not isinstance(total, np.ndarray) or total.size < _MIN_PACKED_CELLS or not total.flags.c_contiguous:
         return total
     cells = total.reshape(-1)
     places = np.flatnonzero(cells)
@@ -158,7 +158,7 @@ def _column_sums(values: Any) -> Floats:
 
 
 def _sum(a: Any, b: Any) -> Any:
-    """Return an array where a sparse table would be about as large; conversions need as much memory again."""
+    """Return the sum, as an array if a sparse table would be about as large; conversions would need more memory."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return a + b
     more, less = (a, b) if isinstance(a, np.ndarray) or (not isinstance(b, np.ndarray) and a.nnz > b.nnz) else (b, a)
@@ -178,7 +178,7 @@ def _add_to(out: Array, more: Any) -> None:
 
 
 def _is_full(total: Any) -> bool:
-    """Return whether an array takes little more memory, or less: 8 bytes per cell against 12 or more."""
+    """Return whether an array takes little more memory than a sparse table: 8 bytes per cell against 12 or more."""
     return isinstance(total, np.ndarray) or total.nnz * (8 + total.indices.itemsize) > 7 * math.prod(total.shape)
 
 
@@ -197,7 +197,7 @@ def _or_none(missing: Any | None) -> Any | None:
 
 @dataclass(frozen=True)
 class CompressedRows:
-    """A sparse table as scipy's ``csr_array`` holds it: columns ascend in every row, and none occurs twice.
+    """A sparse table in the layout of SciPy's ``csr_array``, with distinct columns in ascending order in every row.
 
     >>> rows = CompressedRows(np.array([0, 2, 2]), np.array([0, 3], dtype=np.int32), np.array([1.5, 2.0]), (2, 4))
     >>> rows.sum(axis=1), rows.size
@@ -217,7 +217,7 @@ class CompressedRows:
         return len(self.data)
 
     def sum(self, axis: int) -> Floats:
-        """Return the sums over an axis, added in the order of scipy."""
+        """Return the sums over an axis, in the same order of addition as SciPy."""
         assert axis == 1
         out = np.zeros(self.shape[0])
         filled = np.flatnonzero(np.diff(self.indptr))
@@ -226,7 +226,7 @@ class CompressedRows:
         return out
 
     def table(self) -> Any:
-        """Return the table as scipy's type."""
+        """Return the table as a ``csr_array``."""
         from scipy.sparse import csr_array
 
         return csr_array((self.data, self.indices, self.indptr), shape=self.shape)
@@ -250,9 +250,9 @@ class StoredCounts(Deferred, Counts):
 
 @dataclass(frozen=True)
 class CategoryCounts(Exact):
-    """``count[c, slot]``, where the slots of column ``j`` are those of ``labels[j]``, one after the other.
+    """``count[c, slot]`` is the weight of a category; column ``j`` has one slot for each of ``labels[j]``.
 
-    Only categories that were seen have a slot, so two summaries made apart agree after a merge whatever they met.
+    Only categories that were seen have a slot, so merging gives the same statistics as counting all rows together.
     """
 
     rows: Floats
@@ -330,7 +330,7 @@ class CategoryCounts(Exact):
         return CategoryCounts.of(rows, self.labels, count)
 
     def _spread(self, labels: tuple[Array, ...]) -> Floats:
-        """Return the counts in the slots of other labels, which must contain these."""
+        """Return the counts with the slots of other labels, which must include these."""
         if all(len(mine) == len(theirs) for mine, theirs in zip(self.labels, labels, strict=True)):
             return self.count
         begin = np.concatenate([[0], np.cumsum([len(column) for column in labels])])

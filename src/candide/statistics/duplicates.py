@@ -1,8 +1,8 @@
-"""Which equal rows are copies of one observation, and which are coincidences of columns with few values.
+"""Detection of duplicates: which equal rows are copies of one observation, and which are independent observations.
 
-A copy is not an independent observation: it is left out with its original, and counts as additional weight. Equal rows
-of few-valued columns may be independent observations, of which each leaves alone. The two are told apart by how often
-the row would be expected if columns were independent within its class.
+A copy is left out together with its original, and counts as additional weight. Equal rows of columns with few values
+may be independent observations, which are left out one by one. The two cases are distinguished by the expected
+frequency of the row if columns were independent within its class.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 # Number columns with more distinct values than this are measurements; those with fewer are treated like categories.
 _FEW_VALUES = 20
-# Few-valued columns whose joint distribution is used as it is; others are taken as independent of these.
+# Number of columns with few values whose joint frequencies are used; other columns are treated as independent.
 _JOINT = 3
-# A row expected less often than this among all others is seen again only as a copy.
+# Equal rows with a lower expected number than this are all treated as copies.
 _RARE = 0.01
-# Equal rows beyond this quantile of the expected number are copies.
+# Equal rows beyond this quantile of the expected number are treated as copies.
 _LEVEL = 0.99
-# A row is taken for at most so many times as many copies as is usual, or as many as 20: a row that makes up much of the
-# data is frequent, also where new rows are drawn.
+# Maximum number of copies per observation: 20, or 4 times the mean if that is more. A row that makes up a large share
+# of the data is assumed to be frequent among new rows too.
 _MOST_COPIES, _FACTOR = 20.0, 4.0
-# Weight of the copies per row of all classes in the estimate of one class, in rows.
+# Weight of the overall number of copies per row in the estimate for one class, in rows.
 _SHRINK = 5.0
-# Maximum multiplicity that is compared with one less and one more.
+# Maximum multiplicity in the test for underdispersion.
 _MOST_EQUAL = 30
 # Maximum number of unique rows used to estimate the frequency of values.
 _MOST_ROWS = 5_000
 
 
 class Observations(NamedTuple):
-    """Return distinct rows without copies."""
+    """Distinct rows after removing copies."""
 
-    places: Array  # of the rows among the entries of the sample
+    places: Array  # positions of the rows among the entries of the sample
     weight: Floats  # of one independent observation: all its copies
-    multiplicity: Array  # independent observations of the row
+    multiplicity: Array  # number of independent observations of the row
 
 
 def observations(sample: Sample) -> Observations:
@@ -66,7 +66,7 @@ def observations(sample: Sample) -> Observations:
     total = np.add.reduceat(entries.multiplicity * entries.weight, first)
     independent = _independent(sample, first, seen)
     as_they_are = (independent == seen)[np.cumsum(is_first) - 1]
-    # Coincidences keep the weights that they have; copies of different weights are one row.
+    # Independent observations keep their weights; copies with different weights are merged into one row.
     kept = np.flatnonzero(is_first | as_they_are)
     weight, multiplicity = entries.weight.copy(), entries.multiplicity.copy()
     copied = first[independent < seen]
@@ -87,13 +87,13 @@ def _independent(sample: Sample, first: Array, seen: Array) -> Array:
 
 
 class _Rows(NamedTuple):
-    """Return distinct rows: all that occur several times, and a sample of the others."""
+    """Distinct rows: all that occur several times, and a sample of the others."""
 
     places: Array
     classes: Positions
-    counts: Array  # the multiplicity of each
+    counts: Array  # multiplicity of each row
     stands_for: Floats  # rows
-    per_class: Floats  # rows of each class, equal ones counted as often as they are there
+    per_class: Floats  # number of rows of each class, including duplicates
 
     @classmethod
     def of(cls, classes: Positions, counts: Array, n_classes: int) -> _Rows:
@@ -114,7 +114,7 @@ def _independent_of(sample: Sample, entries: Array, rows: _Rows) -> Array:
     if log_expected is None:
         return rows.counts
     expected = np.exp(np.minimum(log_expected, 50.0))
-    if _are_too_even(rows, expected >= _RARE):
+    if _are_underdispersed(rows, expected >= _RARE):
         expected = np.zeros_like(expected)
     per_row = _copies_per_row(rows, expected < _RARE)[rows.classes]
     likely = np.ones(len(expected))
@@ -125,26 +125,25 @@ def _independent_of(sample: Sample, entries: Array, rows: _Rows) -> Array:
     return np.clip(np.rint(found).astype(np.int64), 1, rows.counts)
 
 
-def _are_too_even(rows: _Rows, some: Array) -> bool:
-    """Whether rows are there equally often, as copies are, rather than by chance: beside so many pairs, say, there are
-    too few triples.
+def _are_underdispersed(rows: _Rows, some: Array) -> bool:
+    """Return whether multiplicities vary less than by chance, as in duplicated data: many pairs, but few triples.
 
-    If rows came independently, the number of each would be Poisson, whatever its mean; of such numbers f_m that are m,
-    m! f_m is log-convex (Cauchy and Schwarz), so that f_{m+1} is at least m f_m² / ((m + 1) f_{m-1}).
+    Multiplicities of independent rows are Poisson distributed with unknown means. If f_m is the number of rows with
+    multiplicity m, m! f_m is then log-convex (by Cauchy–Schwarz), so f_{m+1} is at least m f_m² / ((m + 1) f_{m-1}).
     """
     from scipy.special import pdtr
 
     found = np.bincount(rows.counts[some], rows.stands_for[some], minlength=4)[1:]
     m = np.arange(2, min(len(found), _MOST_EQUAL) + 1)
     before, here, after = (np.append(found, 0.0)[m + shift] for shift in (-2, -1, 0))
-    # The standard deviation of each count is about its square root.
+    # Allow for the standard deviation of the counts, about their square root.
     before, here = before + 2.0 * np.sqrt(before) + 2.0, np.maximum(here - np.sqrt(here), 0.0)
     least = m * here**2 / ((m + 1.0) * before)
     return bool((pdtr(after, least) < np.where(m == 2, 1.0, 0.1) * (1.0 - _LEVEL)).any())
 
 
 def _copies_per_row(rows: _Rows, clear: Array) -> Floats:
-    """Return the mean multiplicity of the rows of each class, by rows that are no coincidences."""
+    """Return the mean multiplicity by class, over rows whose duplicates must be copies."""
     n_rows, copies = (
         np.bincount(rows.classes[clear], part[clear], minlength=len(rows.per_class)).astype(np.float64)
         for part in (rows.stands_for, rows.stands_for * rows.counts)
@@ -156,17 +155,16 @@ def _copies_per_row(rows: _Rows, clear: Array) -> Floats:
 def _poisson_quantile(mean: Floats) -> Floats:
     from scipy.special import pdtrik
 
-    # The inverse in the number of events is continuous, and not defined below the probability of none.
+    # The inverse is continuous in the number of events, and undefined below the probability of 0 events.
     found = np.where(np.exp(-mean) >= _LEVEL, 0.0, pdtrik(_LEVEL, np.maximum(mean, 1e-3)))
     return np.asarray(np.ceil(np.nan_to_num(found, nan=0.0)))
 
 
 def _log_expected(data: Kept, entries: Array, rows: _Rows, log_rows: Floats) -> Floats | None:
-    """How often each row is expected, its logarithm, generously; None where columns have so few values that equal rows
-    are no copies.
+    """Return an upper estimate of the log expected number of each row, or None if equal rows are not copies.
 
-    Copies make their own values frequent. So shares are counted among distinct rows, and again among all rows without
-    the row and its equals; the larger one holds.
+    Copies increase the frequency of their own values. So value frequencies are computed among distinct rows, and among
+    all rows except the equal ones; the larger estimate is used.
     """
     if isinstance(data, TextRows):
         return np.full(len(entries), -np.inf)
@@ -178,7 +176,7 @@ def _log_expected(data: Kept, entries: Array, rows: _Rows, log_rows: Floats) -> 
     assert isinstance(cells, Dense)
     shares = _Shares(rows, log_rows)
     for own in texts.values():
-        # Texts do not coincide by chance; missing texts may.
+        # Texts are not equal by chance, except missing ones.
         missing = own.texts.missing()[entries]
         shares.add(missing.astype(np.int64))
         shares.log[:, ~missing] = -np.inf
@@ -186,10 +184,11 @@ def _log_expected(data: Kept, entries: Array, rows: _Rows, log_rows: Floats) -> 
     numbers = [np.unique(column, return_inverse=True) for column in columns if is_numeric(column)]
     measured = [(values, codes) for values, codes in numbers if len(values) > _FEW_VALUES]
     if cells.n_columns <= _JOINT and not texts and all(_are_coarse(values) for values, _ in measured):
-        # Of numbers with few digits, so few columns are often equal, some values far more often than others.
+        # Rows of so few columns are often equal by chance if numbers have few digits, and some values are more
+        # frequent.
         return log_rows if measured else None
     for values, codes in measured:
-        shares.add(codes, 1.0 / _places(values))
+        shares.add(codes, 1.0 / _n_possible_values(values))
     if shares.all_rare:
         return np.asarray(shares.log.max(axis=0))
     few = [codes for values, codes in numbers if len(values) <= _FEW_VALUES]
@@ -205,23 +204,21 @@ def _log_expected(data: Kept, entries: Array, rows: _Rows, log_rows: Floats) -> 
 
 
 class _Shares:
-    """Return the log expected frequency of rows, with columns taken as independent."""
+    """Accumulates the log expected frequency of rows, with columns treated as independent."""
 
     def __init__(self, rows: _Rows, log_rows: Floats) -> None:
         self._rows = rows
-        self.log = np.tile(log_rows, (2, 1))  # by distinct rows; by all but the equals of the row
+        self.log = np.tile(log_rows, (2, 1))  # among distinct rows; among all rows except the equal ones
         self._distinct = np.bincount(rows.classes, rows.stands_for)[rows.classes]
         self._others = rows.per_class[rows.classes] - rows.counts
 
     @property
     def all_rare(self) -> bool:
-        """Return whether all rows are expected so rarely that further columns do not matter."""
+        """Whether all rows are expected so rarely that further columns do not matter."""
         return bool((self.log < np.log(_RARE)).all())
 
     def add(self, codes: Array, least: float | None = None) -> None:
-        """A column more, by the code of each row. ``least``: of measurements, whose share is that of other rows alone,
-        and at least this one.
-        """
+        """Add a column, given the code of each row; measurements have a ``least`` share among other rows."""
         counts, stands_for = self._rows.counts, self._rows.stands_for
         cell = self._rows.classes.astype(np.int64) * (int(codes.max(initial=0)) + 1) + codes
         distinct, rows = (np.bincount(cell, part)[cell] for part in (stands_for, stands_for * counts))
@@ -241,8 +238,8 @@ def _are_coarse(values: Floats) -> bool:
     return bool(np.allclose(hundredths, np.rint(hundredths), rtol=1e-12, atol=1e-9))
 
 
-def _places(values: Floats) -> float:
-    """Return the number of steps between the smallest and largest number, at their smallest distance."""
+def _n_possible_values(values: Floats) -> float:
+    """Return the number of possible values: steps of the smallest distance over the range of the numbers."""
     finite = values[np.isfinite(values)]
     if len(finite) < 2:
         return 1.0
@@ -257,13 +254,13 @@ def _log_shares_sparse(data: Sparse, rows: _Rows) -> Floats:
     own = classes[row].astype(np.int64) * data.n_columns + data.indices
     held, place = np.unique(own, return_inverse=True)
     of_class = held // data.n_columns
-    # A column without zeros in a class may have zeros in other rows.
+    # A column without zeros in a class may still have zeros in new rows.
     zero = 1.0 - np.bincount(place, stands_for) / (n_rows[of_class] + 0.5)
     no_cells = np.bincount(of_class, np.log(zero), minlength=len(n_rows))
     values, value = np.unique(data.values, return_inverse=True)
     same = np.unique(np.column_stack([place, value]), axis=0, return_inverse=True)[1].ravel()
     count = np.bincount(same, stands_for)[same]
     if len(values) > _FEW_VALUES:
-        count = np.maximum(count - stands_for, 1.0 / _places(values))
+        count = np.maximum(count - stands_for, 1.0 / _n_possible_values(values))
     cells = np.log(count / n_rows[classes[row]]) - np.log(zero)[place]
     return np.asarray(no_cells[classes] + np.bincount(row, cells, minlength=data.n_rows))

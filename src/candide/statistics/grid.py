@@ -1,4 +1,4 @@
-"""Number columns as weights of small cells, from which densities, histograms and cuts are derived."""
+"""Numeric columns as weights of small cells, from which densities, histograms and cuts are computed."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ CELLS_PER_BINADE = 1024
 
 
 class Cells(NamedTuple):
-    """The occupied cells of a column, ascending: all numbers from ``low`` to ``high`` are of the cell."""
+    """The occupied cells of a column, ascending; a cell contains the numbers from ``low`` to ``high``."""
 
     low: Floats
     high: Floats
-    count: Floats  # type: ignore[assignment]  # weight, (cells, classes); it hides the method of tuples
+    count: Floats  # type: ignore[assignment]  # weight, (cells, classes); overrides a method of tuples
 
 
 @dataclass(frozen=True)
 class Grid(Exact):
-    """Weight per class and cell, where cells are made of the leading bits of the numbers themselves.
+    """Weights by class and cell, where a cell is given by the leading bits of a number.
 
-    Numbers of one sign and exponent, a binade, share a cell if they differ in their last ``shift`` bits alone. At first
-    that is 0, and every number is its own cell. It grows only when more than ``CELLS_PER_BINADE`` cells are occupied,
-    so large offsets, scales, heavy tails and mixtures all keep their resolution. It is always the smallest shift that
-    keeps to the limit, hence the same in whatever order and parts the rows came. Forgetting empties cells exactly; the
-    shift of a binade stays as long as anything is left in it. Missing numbers and rows without weight occupy nothing.
+    Numbers with the same sign and exponent (a binade) share a cell if they differ only in their last ``shift`` bits.
+    The initial shift is 0, so every number has its own cell. It increases only if more than ``CELLS_PER_BINADE`` cells
+    are occupied, which keeps the resolution for large offsets, scales, heavy tails and mixtures. The shift is always
+    the smallest one within the limit, so it does not depend on the order of the rows or on how they are divided into
+    batches. Forgetting rows is exact; the shift of a binade does not decrease until the binade is empty. Missing
+    numbers and rows of weight 0 are ignored.
 
     >>> from candide.kernels import Kernels
     >>> X, classes = Dense.of(np.array([[0.5], [2.0], [2.0], [np.nan]])), np.array([0, 0, 1, 1], dtype=np.int32)
@@ -46,10 +47,10 @@ class Grid(Exact):
     """
 
     rows: Floats
-    offsets: Array  # where the cells of each column begin, and the end
-    key: Keys  # of the smallest number of each cell, as ``binades`` has it
+    offsets: Array  # first cell of each column, and the total number of cells
+    key: Keys  # key of the smallest number of each cell, as in ``binades``
     shift: Array
-    count: Any  # weight, a csr_array (cells, classes): with many classes most of it is empty
+    count: Any  # weight, a csr_array (cells, classes), because most cells are empty with many classes
 
     @classmethod
     def observe(cls, data: Dense, classes: Positions, weight: Floats | None, n_classes: int, kernels: Kernels) -> Grid:
@@ -130,7 +131,7 @@ class Grid(Exact):
         return self._of(self.rows, self._cells().take(kept), _adjacent(count, kept))
 
     def _side_by_side(self, other: Grid, limit: int | None) -> tuple[counting.Cells, Any, Any]:
-        """Return common cells, of the larger shift of each binade, and the weights of both grids in them."""
+        """Return common cells, with the larger shift of each binade, and the weights of both grids in these cells."""
         cells = counting.Cells(*(np.concatenate(pair) for pair in zip(self._cells(), other._cells(), strict=True)))
         order = np.lexsort((cells.key, cells.column))
         joint, ordered = counting.merge_cells(cells.take(order), limit)
@@ -146,7 +147,7 @@ class Grid(Exact):
 
 
 def _adjacent(count: Any, begins: Array) -> Any:
-    """Return sums of the rows of a table from each of ``begins`` to the next."""
+    """Return the sums of consecutive rows of a table, from each of ``begins`` to the next."""
     indptr = np.append(count.indptr[begins], count.indptr[-1]).astype(count.indptr.dtype)
     out = _sparse((count.data.copy(), count.indices.copy(), indptr), (len(begins), count.shape[1]))
     out.sum_duplicates()

@@ -1,14 +1,14 @@
-"""The hash of rows, which is the same on every machine and in every version, because samples depend on it.
+"""Hashes of rows, which are the same on every machine and in every version, because samples depend on them.
 
-The hash of a text is that of the kernels, alone or as the bits of a cell. Other cells are 64 bits too: those of a
-double, or, for a label that is none, BLAKE2b of its kind, a zero byte and its text, to eight bytes, the lowest first.
-With the finalizer of splitmix64 as ``mix`` and its outputs from seed 0 as the keys of the columns, a row has the hash::
+Every cell is represented by 64 bits: the bits of a double; for texts, the hash computed by the kernels; for other
+labels, the 8-byte BLAKE2b digest (little-endian) of their type, a zero byte and their text. With the finalizer of
+splitmix64 as ``mix`` and its outputs from seed 0 as the keys of the columns, the hash of a row is::
 
     cell(j, bits) = mix(bits ^ key_j) - mix(key_j)
     row           = mix(sum of cells + GOLDEN) >> 1        modulo 2^64
 
-A zero adds nothing and the order of cells does not matter, so that dense and sparse rows agree. GOLDEN moves the row of
-zeros from hash 0 to a place like any other, and with 63 bits there is a number above all hashes.
+Zeros add 0 and the order of cells does not matter, so dense and sparse rows have equal hashes. GOLDEN gives the row of
+zeros a hash other than 0. Hashes have 63 bits, so that there is a number above all of them.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from ..kernels.counting import Hashes, mix64
 from ..kernels.layouts import Array, Dense, Sparse, TextRows
 from .kept_rows import Kept, coded, column_at, doubles, is_numeric, parted
 
-# Above every hash.
+# A number above all hashes.
 ABOVE_ALL = np.uint64(1 << 63)
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
-# Cells hashed at once: a dozen passes over them stay in the cache.
+# Number of cells hashed at once, so that a dozen passes over them stay in the cache.
 _BLOCK_CELLS = 1 << 15
 
 
-# The half of a hash that rows of one group share.
+# The half of a hash that is equal for all rows of a group.
 _GROUP_BITS, _GROUP = np.uint64(32), np.uint64(0xFFFFFFFF << 32)
 
 
@@ -58,7 +58,7 @@ def group_hashes(groups: Any, n_rows: int) -> Hashes | None:
 
 
 def in_groups(hashes: Hashes, groups: Hashes | None) -> Hashes:
-    """Return hashes of rows whose upper half is that of the group, so that groups are kept or dropped as a whole."""
+    """Replace the upper half of row hashes by that of the group, so that groups are kept or dropped as a whole."""
     if groups is None:
         return hashes
     return np.where(groups == 0, hashes, (groups & _GROUP) | (hashes & ~_GROUP))
@@ -70,7 +70,7 @@ def hashes_agree(grouped: Hashes, hashes: Hashes) -> bool:
 
 
 def group_of(hashes: Hashes) -> Hashes:
-    """Return the part of the hashes that a group has in common."""
+    """Return the part of the hashes that all rows of a group share."""
     return hashes >> _GROUP_BITS
 
 
@@ -97,7 +97,7 @@ def _keys(columns: Array) -> Hashes:
 def _table_sums(cells: Dense | Columns, texts: dict[int, TextRows]) -> Hashes:
     sums = _dense_sums(cells)
     for j, own in texts.items():
-        # The cell of a text is 0, which adds nothing, or, where it is missing, that of any missing value.
+        # The cell of a text is 0, which adds 0; that of a missing text is the same as for any missing value.
         sums += np.where(own.texts.missing(), np.uint64(0), _cells(own.hashes(), _keys(np.array([j]))))
     return sums
 

@@ -1,9 +1,9 @@
-"""The form in which samples keep rows: equal rows are equal arrays, regardless of their container.
+"""The form in which samples store rows: equal rows are equal arrays, regardless of their container.
 
-Numbers are doubles, in one array; −0.0 is 0.0, and there is one NaN. Sparse rows stay sparse: sorted, without zeros. A
-column that is no column of doubles is an array of its own: int64 if it is whole numbers beyond them, else objects, in
-which a number is a float, a name is a str, and a missing label is None. Readers of categories take all of these. Texts
-stand beside.
+Numbers are stored as doubles in one array, with 0.0 for −0.0 and a single NaN. Sparse rows stay sparse: sorted, without
+zeros. A column that does not fit in doubles is a separate array: int64 for large integers, else objects, in which a
+number is a float, a name is a str, and a missing label is None. Categories are read from any of these. Texts are stored
+separately.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ..lazy import dataclass
 
 @dataclass(frozen=True)
 class MixedRows:
-    """``cells`` has all columns, those of texts as 0, or NaN where a text is missing; the texts are beside, by column.
+    """Rows with texts: ``cells`` has all columns, with 0 for texts and NaN for missing ones; ``texts`` has the texts.
 
-    A column that holds only missing values is not yet one of texts.
+    A column that contains only missing values is not a text column yet.
     """
 
     cells: Dense
@@ -41,7 +41,7 @@ class MixedRows:
         return self.texts[j] if j in self.texts else TextRows.all_missing(self.n_rows)
 
 
-# Rows that a sample may keep.
+# Types of rows that a sample may keep.
 Kept = Data | TextRows | MixedRows
 
 
@@ -57,7 +57,7 @@ def stored(data: Kept | Columns, rows: Array) -> Kept:
 
 
 def parted(data: Dense | Columns | MixedRows) -> tuple[Dense | Columns, dict[int, TextRows]]:
-    """Return cells, and texts by column."""
+    """Return the cells, and the texts by column."""
     if isinstance(data, MixedRows):
         return data.cells, data.texts
     return data, data.texts() if isinstance(data, Columns) else {}
@@ -75,7 +75,7 @@ def _dense_of(columns: list[Array]) -> Dense:
 
 
 def joined(a: Kept, b: Kept) -> Kept:
-    """Concatenate rows; sparse if one is. Types are narrowed when rows are taken from it."""
+    """Concatenate rows; the result is sparse if one of them is. Types are narrowed later, when rows are selected."""
     if isinstance(a, MixedRows) or isinstance(b, MixedRows):
         return _joined_mixed(_as_mixed(a), _as_mixed(b))
     if same_layout(a, b):
@@ -153,7 +153,7 @@ def _joined_mixed(a: MixedRows, b: MixedRows) -> MixedRows:
 
 
 def row_bytes(data: Kept | Columns) -> Array:
-    """Return the bytes of each kept row; a label counts as a pointer."""
+    """Return the bytes of each kept row; a label counts as one pointer."""
     if isinstance(data, TextRows):
         return data.sizes() + 8
     if not isinstance(data, Sparse):
@@ -183,7 +183,7 @@ def is_numeric(values: Array | Column) -> TypeGuard[Array]:
 
 
 def doubles(values: Array) -> Floats:
-    """Return a copy in which equal numbers have equal bits."""
+    """Return a copy as doubles in which equal numbers have equal bits."""
     with np.errstate(invalid="ignore"):  # a NaN may be a signaling one
         cells = np.array(values, dtype=np.float64, order="C")
     missing = np.isnan(cells)
@@ -194,10 +194,10 @@ def doubles(values: Array) -> Floats:
 
 
 def coded(column: Array | Column) -> tuple[Array, list[Any]]:
-    """Return the position of each row's label, and the kept form of labels, of which some may not occur."""
+    """Return the position of each row's label, and the kept form of all labels, some of which may not occur."""
     if isinstance(column, Column):
         assert column.labels is not None
-        return column.values, [*map(_plain, column.labels.tolist()), None]  # the code -1 is the last place
+        return column.values, [*map(_plain, column.labels.tolist()), None]  # the code -1 selects the last entry
     from ..data.factorize import factorize
 
     codes, labels = factorize(column.tolist())
@@ -210,7 +210,7 @@ def _plain(label: Any) -> Any:
     if is_missing(label):
         return None
     if isinstance(label, str):
-        return str.__str__(label)  # a member of an enumeration may have another str()
+        return str.__str__(label)  # members of an enumeration may override str()
     if isinstance(label, float) or (isinstance(label, int) and _is_double(label)):
         return float(label) + 0.0
     return label
@@ -227,7 +227,7 @@ def _stored_column(column: Array | Column, rows: Array) -> Array:
     if isinstance(taken, np.ndarray) and taken.dtype == object and _are_kept_so(set(map(type, taken.tolist()))):
         return np.asarray(taken)
     codes, labels = coded(taken)
-    occurs = np.bincount(codes + 1, minlength=len(labels) + 1) > 0  # the code -1 is the last place
+    occurs = np.bincount(codes + 1, minlength=len(labels) + 1) > 0  # the code -1 selects the last entry
     occurring = np.flatnonzero(occurs) - 1
     places = np.cumsum(occurs)[codes + 1] - 1
     return np.asarray(_label_array([labels[code] for code in occurring.tolist()])[places])

@@ -1,4 +1,4 @@
-"""Weight, mean and scatter per class and column; never raw sums of squares."""
+"""Weight, mean and scatter by class and column, without raw sums of squares, which would lose precision."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..kernels.layouts import Array, Floats, Positions
 from ..lazy import dataclass
 from .base import move_classes, never_learned, refuse_above, subtract
 
-# Rows that take away more than this multiple of the scatter there is were never in it. It is no closer to 1 because
-# forgetting an extreme value leaves rounding in the scatter of the others.
+# Forgotten rows whose scatter exceeds the existing one by this factor were never learned. The factor is not closer to 1
+# because forgetting an extreme value leaves rounding errors in the scatter of the others.
 _IMPOSSIBLE = 2.0
 
 
@@ -48,7 +48,7 @@ class Moments(_ByClass):
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         delta = other.mean - self.mean
-        # A side without weight leaves the other as it is, bit for bit.
+        # If one side has no weight, the other is unchanged, bit for bit.
         mean = np.where(self.weight > 0, self.mean + delta * share, other.mean)
         between = np.where((self.weight > 0) & (other.weight > 0), delta * delta * (self.weight * share), 0.0)
         mean = np.where(other.weight > 0, mean, self.mean)
@@ -67,7 +67,7 @@ class Moments(_ByClass):
         ratio = np.divide(other.weight, weight, out=np.zeros_like(weight), where=left)
         mean = np.where(left, self.mean + (self.mean - other.mean) * ratio, 0.0)
         share = np.divide(weight, self.weight, out=np.zeros_like(weight), where=self.weight > 0)
-        # Numbers near the end of their range have scatters beyond it.
+        # The scatter of numbers near the largest double overflows.
         with np.errstate(over="ignore", invalid="ignore"):
             between = (other.mean - mean) ** 2 * (other.weight * share)
             scatter = np.where(left, np.maximum(self.scatter - other.scatter - between, 0.0), 0.0)
@@ -92,7 +92,7 @@ class Moments(_ByClass):
         """Return weight, mean and variance of each column over all classes together."""
         weight = self.weight.sum(axis=0)
         share = np.divide(self.weight, weight, out=np.zeros_like(self.weight), where=weight > 0)
-        # Deviations from the first class that has data, so that a large offset costs no digits.
+        # Deviations from the first class with data, so that a large offset does not lose precision.
         first = self.mean[(self.weight > 0).argmax(axis=0), np.arange(len(weight))]
         mean = first + (share * (self.mean - first)).sum(axis=0)
         within = np.divide(self.scatter.sum(axis=0), weight, out=np.zeros_like(weight), where=weight > 0)
@@ -100,7 +100,7 @@ class Moments(_ByClass):
 
 
 def refuse_scatter(before: Moments, removed: Moments, after: Moments) -> None:
-    """Raises if the removed rows have more scatter, within them and around the mean, than all rows had."""
+    """Raise an error if the removed rows have more scatter, within them and around the mean, than all rows."""
     share = np.divide(after.weight, before.weight, out=np.zeros_like(after.weight), where=before.weight > 0)
     with np.errstate(over="ignore", invalid="ignore"):
         around = removed.weight * share * (removed.mean - after.mean) ** 2
@@ -118,7 +118,7 @@ class BlockMoments(_ByClass):
 
     Merged by Chan's formula. ``rows`` and ``weight`` have one number per class, ``mean`` one per class and column.
 
-    Rows with a missing cell count in ``rows`` alone: ``weight``, ``mean`` and ``scatter`` are of the complete ones.
+    ``rows`` includes rows with missing cells; ``weight``, ``mean`` and ``scatter`` are those of complete rows.
 
     >>> X = np.array([[0.0, 1.0], [2.0, 5.0], [1.0, np.nan]])
     >>> moments = BlockMoments.observe(X, np.zeros(3, dtype=np.int32), None, n_classes=1)
@@ -145,7 +145,7 @@ class BlockMoments(_ByClass):
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)[:, None]
         delta = other.mean - self.mean
-        # A side without weight leaves the other as it is, bit for bit.
+        # If one side has no weight, the other is unchanged, bit for bit.
         mean = np.where(self.weight[:, None] > 0, self.mean + delta * share, other.mean)
         mean = np.where(other.weight[:, None] > 0, mean, self.mean)
         both = (self.weight > 0) & (other.weight > 0)
@@ -184,7 +184,7 @@ class BlockMoments(_ByClass):
     def together(self) -> BlockMoments:
         weight = self.weight.sum()
         share = self.weight / weight if weight > 0 else np.zeros_like(self.weight)
-        # Deviations from the first class that has data, so that a large offset costs no digits.
+        # Deviations from the first class with data, so that a large offset does not lose precision.
         first = self.mean[(self.weight > 0).argmax()]
         mean = first + share @ (self.mean - first)
         between = np.einsum("k,kij->ij", self.weight, _square(self.mean - mean))
@@ -201,10 +201,10 @@ def _moments(values: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
     if not len(values):
         return total, np.zeros(values.shape[1]), np.zeros((values.shape[1], values.shape[1]))
     share = weight / total
-    # The mean, then the mean of the residuals, so that a large offset does not lose precision.
+    # The mean of the residuals is added to the mean, so that a large offset does not lose precision.
     mean = share @ values
     mean = mean + share @ (values - mean)
-    # A matrix with its own transpose: the product is symmetric to the last bit.
+    # The product of a matrix with its own transpose is exactly symmetric.
     deviation = (values - mean) * np.sqrt(weight)[:, None]
     return total, mean, deviation.T @ deviation
 

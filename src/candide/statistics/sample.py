@@ -18,8 +18,8 @@ from .duplicates import Observations, observations
 from .hashing import ABOVE_ALL, group_of, in_groups, row_hashes
 from .kept_rows import Kept, joined, may_change, row_bytes, stored, with_rows, without_rows
 
-# Number of rows considered for the first threshold, as a multiple of those that fit if all are distinct.
-_FORESIGHT = 1.25
+# Number of rows considered for the first threshold, as a multiple of the rows that fit if all are distinct.
+_OVERSAMPLING = 1.25
 # Up to this many rows are added or removed one by one.
 _FEW = 64
 
@@ -60,15 +60,15 @@ class Thresholds(NamedTuple):
         return np.maximum(self.floor, self.overall)
 
     def lower(self, other: Thresholds) -> Thresholds:
-        """Return the lower thresholds of two samples, below which both are complete."""
+        """Return the lower of the thresholds of two samples, below which both are complete."""
         return Thresholds(np.minimum(self.floor, other.floor), min(self.overall, other.overall))
 
     def within(self, bounds: Hashes) -> Thresholds:
-        """Return thresholds for a sample that is complete only below these bounds, one for each class."""
+        """Return the thresholds limited by these bounds, one per class, below which the sample is complete."""
         return Thresholds(np.minimum(self.floor, bounds), min(self.overall, bounds.min(initial=ABOVE_ALL)))
 
     def of_classes_with(self, rows: Floats) -> Thresholds:
-        """Return the thresholds without those of classes, or of all rows, of which nothing is left."""
+        """Return the thresholds, reset for classes without rows, and for all if no row is left."""
         return Thresholds(np.where(rows > 0, self.floor, ABOVE_ALL), self.overall if rows.any() else ABOVE_ALL)
 
     def is_below(self, other: Thresholds) -> bool:
@@ -80,36 +80,38 @@ class Thresholds(NamedTuple):
 class Sample:
     """Every distinct row and weight whose hash lies below a threshold, with its multiplicity.
 
-    A row is kept if its hash is below the floor of its class, or below the threshold of all classes. Both are functions
-    of the set of rows and of ``budget``, so a sample is the same in whatever order and parts the rows came. Let
-    ``c_k(t)`` be the cost of the distinct rows of class k whose hash is at most t, and ``c_k`` that of all of them.
+    A row is kept if its hash is below the floor of its class, or below the threshold of all classes. Both depend only
+    on the set of rows and on ``budget``, so the sample does not depend on the order of the rows or on how they are
+    divided into batches. Let ``c_k(t)`` be the cost of the distinct rows of class k whose hash is at most t, and
+    ``c_k`` that of all of them.
 
-    - Where all rows together cost no more than the budget, all are kept, and there is no threshold.
-    - Half of the budget is shared by the classes: ``level`` solves ``sum_k min(c_k, level) = budget / 2``. A class that
-      costs less is kept whole, and leaves its room to the others. The floor of another class is the smallest hash t
-      with ``c_k(t) > level``.
+    - If all rows together cost no more than the budget, all are kept, and there is no threshold. - Half of the budget
+    is shared by the classes: ``level`` solves ``sum_k min(c_k, level) = budget / 2``. A class that costs less is kept
+    completely, and the remainder is available to the others. The floor of another class is the smallest hash t with
+    ``c_k(t) > level``.
     - The other half is shared by the rows: the threshold of all classes is the smallest hash t with
       ``sum_k max(0, c_k(t) - level) > budget / 2``.
 
     A sample therefore never exceeds its budget, regardless of the number of classes. Every class has its share, and
-    beyond that, rows of all classes are kept with the same probability. (Of the share of a class, less than a row stays
-    unused: up to half of the budget where there are more classes than fit into it. Dense rows that meet sparse ones are
-    the exception beyond a budget in bytes, because a row has another size in either form.)
+    beyond that, rows of all classes are kept with the same probability. (Less than one row of the share of each class
+    stays unused, which is up to half of the budget if there are more classes than fit into it. If dense and sparse rows
+    are merged, a sample may exceed a budget in bytes, because the size of a row differs between the two forms.)
 
-    **Merging.** Both sums grow with the rows, the second one also as ``level`` falls. So as rows are added, ``level``
-    and all thresholds can only fall. The thresholds of a union are at most those of its parts, and below those each
-    part has all of its rows: whatever decides the new thresholds is there. The cost of a class that has a floor is
-    unknown, but it is more than the level of its part, hence more than the new level, and then it does not matter by
-    how much. A class that joins late had no rows before, so it had no floor.
+    **Merging.** Both sums increase as rows are added, the second one also as ``level`` decreases. So ``level`` and all
+    thresholds can only decrease when rows are added. The thresholds of a union are at most those of its parts, and each
+    part contains all of its rows below its thresholds, so the parts contain all rows that determine the new thresholds.
+    The total cost of a class with a floor is unknown. It exceeds the level of its part, hence the new level, and beyond
+    that its value does not matter. A class that is added later had no rows before, so it had no floor.
 
-    **Forgetting** leaves thresholds as they are until nothing of a class, or nothing at all, is left, because rows
-    above them are gone: a sample may be smaller than that of the rows which are left. A row is forgotten with the
-    weight it has now. **Discounting** changes weights alone. Of two budgets the smaller one holds (``Budget.minimum``).
+    **Forgetting** does not change thresholds until a class, or the whole sample, is empty, because the rows above them
+    were dropped. So a sample may be smaller than the sample of the remaining rows. A row must be forgotten with its
+    current weight. **Discounting** only changes weights. If budgets differ, the smaller one applies
+    (``Budget.minimum``).
 
-    Within a class the rows kept are those with the smallest hashes, so each stands for equally many rows of its class
-    (``case_weight``). Rows of one group share the upper half of their hashes (``grouped``), so that a group is kept as
-    a whole, but for the one that a threshold divides. Entries are in order of class, hash and weight. A hash stands for
-    its row: among a million rows, two are taken for one with a chance of one in ten million.
+    The kept rows of a class are those with the smallest hashes, so each represents the same number of rows of its class
+    (``case_weight``). Rows of one group share the upper half of their hashes (``grouped``), so that groups are kept as
+    a whole, except for the group at a threshold. Entries are sorted by class, hash and weight. Rows are identified by
+    their hashes: among a million rows, the probability of a collision is one in ten million.
 
     >>> from candide.kernels.layouts import Dense
     >>> X = Dense.of(np.array([[1.0, 0.0], [1.0, 0.0], [2.0, 3.0]]))
@@ -136,7 +138,7 @@ class Sample:
     ) -> Sample:  # fmt: skip
         """Return the sample of a batch. Rows without weight are ignored.
 
-        ``below``: for each class, the hash from which on rows are not kept by the sample that this one will join.
+        ``below``: for each class, the hash from which the sample that this one will be merged into keeps no rows.
         ``groups``: the hash of each row's group, or 0 (``group_hashes``).
         """
         weight = np.ones(len(classes)) if weight is None else weight
@@ -144,7 +146,7 @@ class Sample:
         once = np.ones(len(classes), dtype=np.int64)
         hashes = in_groups(row_hashes(data), groups)
         entries = Entries(classes.astype(np.int32, copy=False), hashes, weight, once)
-        thresholds = _foreseen(entries, _costs_of(data, budget), n_classes, budget)
+        thresholds = _upper_bounds(entries, _costs_of(data, budget), n_classes, budget)
         thresholds = thresholds if below is None else thresholds.within(below)
         return _within_budget(rows, thresholds, budget, entries, data, groups is not None)
 
@@ -175,7 +177,7 @@ class Sample:
 
     @cached_property
     def groups(self) -> Array | None:
-        """The group of each of ``observations``; None where no rows were learned in groups."""
+        """The group of each of ``observations``; None if no rows were learned in groups."""
         if not self.grouped:
             return None
         own = group_of(self.entries.hashes[self.observations.places])
@@ -227,7 +229,7 @@ class Sample:
     def copied_weight(self, classes: Positions, hashes: Hashes) -> tuple[Floats, Array]:
         """Return the weight of all copies of rows of these classes and hashes, and their positions among the entries.
 
-        Where a row is there as coincidences alone, or not at all, 0 and -1.
+        For rows that are not in the sample, or have no copies there, return 0 and -1.
         """
         places, weight, multiplicity = self.observations
         entries = self.entries.take(places)
@@ -254,7 +256,7 @@ class Sample:
         )
 
     def in_same_groups(self, other: Sample) -> Sample:
-        """Return another sample, whose rows are in this one, with the groups of this one."""
+        """Return another sample, whose rows are included in this one, with the groups of this one."""
         if not self.grouped or other.grouped:
             return other
         known = np.flatnonzero(np.isin(self.row_hashes, other.entries.hashes))
@@ -296,7 +298,7 @@ class Sample:
             return None
         rows = self.rows + sign * other.rows
         if ((rows <= 0) & (self.rows > 0)).any():
-            return None  # a class that is gone has no threshold any more
+            return None  # a class that becomes empty has no threshold anymore
         below = np.flatnonzero(other.entries.hashes < self.threshold[other.classes])
         places, known = _places_among(self.entries, other.entries.take(below))
         multiplicity = self.multiplicity.copy()
@@ -329,7 +331,7 @@ class Sample:
 
 
 class DeferredSample(Deferred, Sample):
-    """A ``Sample`` that stays in the model file until it is used; ``copies``: what predictions need of it."""
+    """A ``Sample`` that is read from the model file when it is used; predictions only need ``copies``."""
 
     plain = Sample
 
@@ -339,7 +341,7 @@ class DeferredSample(Deferred, Sample):
 
     @property
     def is_empty(self) -> bool:
-        """False, because only large samples are deferred."""
+        """Always False, because only large samples are deferred."""
         return False
 
 
@@ -350,7 +352,7 @@ def _class_weight(classes: Positions, weight: Floats, n_classes: int) -> Floats:
 def _within_budget(
     rows: Floats, thresholds: Thresholds, budget: Budget, entries: Entries, data: Kept | Columns, grouped: bool
 ) -> Sample:
-    """Return the sample of unsorted entries, some of them negative; ``data`` has the rows that are kept."""
+    """Return the sample of unsorted entries, some with negative weights; ``data`` contains the kept rows."""
     places, entries = _counted(entries, _admitted(entries, thresholds.by_class))
     thresholds = _lowered(thresholds, entries, _costs_of(data, budget)[places], budget)
     kept = _admitted(entries, thresholds.by_class)
@@ -358,15 +360,15 @@ def _within_budget(
     return Sample(rows, thresholds, budget, entries.take(kept), stored(data, places[kept]), grouped)
 
 
-def _foreseen(entries: Entries, costs: Array, n_classes: int, budget: Budget) -> Thresholds:
-    """Return upper bounds of the thresholds from the smallest hashes alone, because sorting all is slow."""
+def _upper_bounds(entries: Entries, costs: Array, n_classes: int, budget: Budget) -> Thresholds:
+    """Return upper bounds of the thresholds from the smallest hashes only, because sorting all hashes is slow."""
     unlimited = Thresholds.unlimited(n_classes)
     total = _class_costs(entries.classes, costs, n_classes)
-    if total.sum() <= _FORESIGHT * budget.size:
+    if total.sum() <= _OVERSAMPLING * budget.size:
         return unlimited
     level, share = sampling_rates(total, budget.size)
     shares = np.maximum(level / np.maximum(total, 1), share)
-    few = _admitted(entries, (np.minimum(_FORESIGHT * shares, 1) * ABOVE_ALL).astype(np.uint64))
+    few = _admitted(entries, (np.minimum(_OVERSAMPLING * shares, 1) * ABOVE_ALL).astype(np.uint64))
     places, distinct = _counted(entries, few)
     return _lowered(unlimited, distinct, costs[places], budget)
 
@@ -413,14 +415,14 @@ def _is_new(entries: Entries) -> Array:
 
 
 def _lowered(thresholds: Thresholds, entries: Entries, costs: Array, budget: Budget) -> Thresholds:
-    """Return the thresholds at which entries, in order, are within the budget; those of one hash stay together."""
+    """Return the thresholds at which sorted entries are within the budget; entries of one hash stay together."""
     floor, overall = thresholds
     classes, hashes = entries.classes, entries.hashes
     total = _class_costs(classes, costs, len(floor))
     if overall == ABOVE_ALL and total.sum() <= budget.size:
         return thresholds
     left, n_sharing = _level(total, floor, budget.size // 2)
-    # Costs are multiplied by the number of classes that share the level, so that all numbers are whole.
+    # Costs are multiplied by the number of classes that share the level, so that all numbers are integers.
     spent = np.cumsum(costs)
     upto = spent - np.concatenate([[0], np.cumsum(total)])[classes]
     beyond = np.maximum(n_sharing * upto - left, 0)
@@ -437,7 +439,7 @@ def _lowered(thresholds: Thresholds, entries: Entries, costs: Array, budget: Bud
 
 
 def sampling_rates(total: Array, size: int) -> tuple[float, float]:
-    """Return about which rows a budget keeps, if they cost more: a share of max(level / total_k, share) of class k.
+    """Return ``level`` and ``share``: a budget that is exceeded keeps about max(level / total_k, share) of class k.
 
     ``total``: the cost of each class.
 
@@ -453,10 +455,10 @@ def sampling_rates(total: Array, size: int) -> tuple[float, float]:
 
 
 def _level(total: Array, floor: Hashes, shared: int) -> tuple[int, int]:
-    """Return what is left of a budget for the classes that cost more than the level, and their number.
+    """Return the part of the budget for the classes that cost more than the level, and the number of these classes.
 
-    ``total``: the cost of each class; unknown, but more than the level, where a class has a floor. The level is the
-    quotient of both; where their number is 0, no class has a floor.
+    ``total``: the cost of each class, which for a class with a floor is unknown but more than the level. The level is
+    the quotient of both results; if the number of classes is 0, no class has a floor.
     """
     known = np.sort(total[floor == ABOVE_ALL])
     n_sharing = len(total) - np.arange(len(known) + 1)

@@ -24,30 +24,30 @@ LEAST_WEIGHT = 1e-12
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """The statistics that all candidate families of columns need, so that states can be added regardless of the choice.
+    """The statistics that all candidate families of columns need, so that states can be merged before a choice is made.
 
-    The kind of a column that holds only missing values is "missing", and joins with any other kind.
+    The kind of a column with only missing values is "missing", which can be merged with any other kind.
     """
 
     rows: Floats
     squares: Floats  # (classes,) sum of the squared weights of rows
     names: tuple[Any, ...]
     kinds: tuple[Kind, ...]
-    moments: Moments  # of the number columns, in order, as is the grid
+    moments: Moments  # of the numeric columns, in order, like the grid
     grid: Grid
     categories: CategoryCounts  # of the category columns, in order
     blocks: tuple[Statistics, ...] = ()  # of columns modeled together, in the order of the bound spec
-    texts: tuple[TextStatistics, ...] = ()  # of the text columns, in order; rows without a text are none of theirs
+    texts: tuple[TextStatistics, ...] = ()  # of the text columns, in order; rows without a text are not included
 
     @property
     def row_weight(self) -> Floats:
-        """The mean weight of a row of each class, which is removed when a row is left out."""
+        """The mean weight of a row of each class, which is subtracted when a row is left out."""
         mean = np.divide(self.squares, self.rows, out=np.ones_like(self.rows), where=self.rows > 0)
         # If almost all rows were forgotten, the sum of squares may be dominated by rounding errors.
         return np.clip(mean, LEAST_WEIGHT * self.rows, np.maximum(self.rows, LEAST_WEIGHT))
 
     def with_copies(self, factor: Floats) -> TableStatistics:
-        """Return the statistics with row weights multiplied by class: copies are left out together."""
+        """Return the statistics with row weights multiplied by the copies per row, which are left out together."""
         return self if (factor == 1.0).all() else replace(self, squares=self.squares * factor)
 
     def place(self, j: int) -> int:
@@ -84,9 +84,9 @@ class TableStatistics:
         return TableStatistics(moments.rows, squares, self.names, kinds, moments, grid, categories, blocks, texts)
 
     def spread(self, kinds: tuple[Kind, ...], like: TableStatistics) -> TableStatistics:
-        """Return the statistics with other kinds: missing columns become columns without any number, category or text.
+        """Return the statistics with other kinds: missing columns become empty columns of numbers, categories or texts.
 
-        How texts are cut, ``like`` knows.
+        The feature sets of empty text columns are those of ``like``.
         """
         if kinds == self.kinds:
             return self
@@ -164,7 +164,7 @@ def _sources(before: tuple[Kind, ...], after: tuple[Kind, ...], kind: Kind) -> l
 
 
 def _moments_of(moments: Moments, sources: list[int]) -> Moments:
-    """Return some columns, empty ones where the source is -1."""
+    """Return the columns at these positions; a position of -1 gives an empty column."""
     parts = [np.zeros((len(moments.rows), len(sources))) for _ in range(3)]
     for out, part in zip(parts, (moments.weight, moments.mean, moments.scatter), strict=True):
         for k, i in enumerate(sources):

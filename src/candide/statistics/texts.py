@@ -1,4 +1,4 @@
-"""Statistics of texts: for each feature set, the sums of its tokens by class, and which token has which code."""
+"""Statistics of texts: for each feature set, the sums of its tokens by class, and the codes of the tokens."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _NOTHING = Dropped()
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """The sums of tokens, ``(classes, codes)``, and which token has which code.
+    """The sums of tokens, ``(classes, codes)``, and the codes of the tokens.
 
-    A vocabulary that is not ``fixed`` holds the tokens that were seen: it grows, and tokens leave it with their last
-    text. Two of them agree on no code until one is mapped into the other.
+    A vocabulary that is not ``fixed`` contains the tokens that were seen: tokens are added when they occur, and removed
+    with their last text. The codes of two such vocabularies must be mapped to each other before counts are added.
     """
 
     coding: Coding
     counts: Counts
     fixed: bool = False
-    held: Counts | None = None  # texts that hold each token, of all classes together, where these are asked for
+    held: Counts | None = None  # number of texts that contain each token, over all classes, if needed
     dropped: Dropped = _NOTHING
 
     def merge(self, other: TokenCounts) -> TokenCounts:
@@ -66,19 +66,19 @@ class TokenCounts:
         return mine._joined(theirs, lambda left, gone: left.forget(_at_most(gone, left)))
 
     def _joined(self, other: TokenCounts, join: Callable[[Counts, Counts], Counts]) -> TokenCounts:
-        """Return the sums of both, under one coding."""
+        """Return the total of both counts, with a common coding."""
         held = None if self.held is None or other.held is None else join(self.held, other.held)
         return replace(self, counts=join(self.counts, other.counts), held=held)
 
     def _known(self, other: TokenCounts) -> TokenCounts:
-        """Return the sums of those tokens of another that this one has."""
+        """Return the counts of another for those of its tokens that this one has."""
         if isinstance(self.coding, Buckets) or isinstance(other.coding, Buckets):
             return other
         codes = self.coding.merge(other.coding)[1]
         return other.take_codes(np.flatnonzero(codes < len(self.coding)))
 
     def _aligned(self, other: TokenCounts) -> tuple[TokenCounts, TokenCounts]:
-        """Return both sums under one coding."""
+        """Return both counts with a common coding."""
         if isinstance(self.coding, Buckets) or isinstance(other.coding, Buckets):
             if self.coding != other.coding:
                 raise MergeError(
@@ -118,7 +118,7 @@ class TokenCounts:
 
     @property
     def is_named(self) -> bool:
-        """Whether tokens have names, and not buckets that they share."""
+        """Whether tokens have names, rather than shared hash buckets."""
         return not isinstance(self.coding, Buckets)
 
     def name_sizes(self) -> Array:
@@ -127,11 +127,11 @@ class TokenCounts:
         return np.diff(self.coding.arrays()[1])
 
     def names(self, codes: Array) -> list[Any]:
-        """Return the sort keys of tokens: the tokens, by code points, or their buckets."""
+        """Return the sort keys of tokens: the tokens, ordered by code points, or their buckets."""
         return codes.tolist() if isinstance(self.coding, Buckets) else self.coding.tokens(codes)
 
     def take_codes(self, kept: Array) -> TokenCounts:
-        """Return the sums of some tokens; buckets keep their positions, and the others are empty."""
+        """Return the counts of some tokens; buckets keep their positions, and those not selected are set to 0."""
         if isinstance(self.coding, Buckets):
             return self._map(lambda counts: _emptied(counts, kept))
         coding = self.coding.take(kept)
@@ -141,7 +141,7 @@ class TokenCounts:
         return replace(self, counts=change(self.counts), held=None if self.held is None else change(self.held))
 
     def by_class(self, verb: str, *args: Any) -> TokenCounts:
-        """Apply an operation on classes, which does not affect the numbers of texts."""
+        """Apply an operation on classes; the numbers of texts per token do not change."""
         return replace(self, counts=getattr(self.counts, verb)(*args))
 
     def discount(self, factor: float) -> TokenCounts:
@@ -157,7 +157,7 @@ def _at_most(counts: Counts, limit: Counts) -> Counts:
 
 
 def _emptied(counts: Counts, kept: Array) -> Counts:
-    """Return counts of which all columns but ``kept`` are 0."""
+    """Return counts with all columns but ``kept`` set to 0."""
     from scipy.sparse import csr_array
 
     alone = csr_array(counts.total)[:, kept]
@@ -165,7 +165,7 @@ def _emptied(counts: Counts, kept: Array) -> Counts:
 
 
 def widened(counts: Counts, codes: Array | None, size: int) -> Counts:
-    """Return ``size`` columns with the given ones at ``codes`` (unchanged, if None)."""
+    """Return counts of ``size`` columns with the given ones at ``codes`` (None: at the same positions)."""
     if codes is None and size == counts.total.shape[1]:
         return counts
     n_classes, n_codes = counts.total.shape
@@ -179,7 +179,7 @@ def widened(counts: Counts, codes: Array | None, size: int) -> Counts:
         from scipy.sparse import csr_array
 
         old = counts.total
-        # A copy, because sorting moves the values, which may be shared.
+        # A copy, because sorting reorders the values, which may be shared.
         total = csr_array((old.data.copy(), places[old.indices], old.indptr), shape=(n_classes, size))
         total.sort_indices()
     return replace(counts, total=total)
@@ -201,7 +201,7 @@ def n_seen(counts: Counts) -> int:
 
 
 def top_k(weight: Floats, cost: Array, budget: int, names: Callable[[Array], list[Any]]) -> Array:
-    """Return the positions of the tokens of largest weight whose costs sum to ``budget`` at most, ascending.
+    """Return the positions, ascending, of the tokens with the largest weights whose total cost is within ``budget``.
 
     Ties are broken by ``names``, so that the result does not depend on the order of tokens. ``names`` is called with
     the tied tokens only.
@@ -273,7 +273,7 @@ class TextStatistics(Exact):
 
     @property
     def dropped(self) -> Dropped:
-        """The pruned tokens of all feature sets together."""
+        """Number and weight of the pruned tokens of all feature sets."""
         return reduce(Dropped.plus, (feature_set.dropped for feature_set in self.feature_sets))
 
 
@@ -282,7 +282,7 @@ def _of(feature_sets: Iterable[TokenCounts]) -> TextStatistics:
     return TextStatistics(every[0].counts.rows, every)
 
 
-# Bytes of a stored number, and of the position of a number or a name.
+# Bytes of a stored number, and of the position of a number or name.
 _NUMBER, _PLACE = 8, 8
 
 
@@ -297,8 +297,8 @@ class _Tokens(NamedTuple):
 def pruned(statistics: TextStatistics, budget: int, unit: Literal["tokens", "bytes"]) -> TextStatistics:
     """Return the statistics of the most frequent tokens of all feature sets, within a budget.
 
-    Ties are broken by feature set, then by name. Bytes are those of names and sums as they are stored; buckets that
-    are empty are not.
+    Ties are broken by feature set, then by name. Bytes are those of names and sums as stored in a file, without empty
+    buckets.
     """
     each = [_tokens(feature_set, unit) for feature_set in statistics.feature_sets]
     feature_set_of = np.repeat(np.arange(len(each)), [len(tokens.codes) for tokens in each])
