@@ -245,7 +245,7 @@ def parts_of(raw: Floats) -> Floats:
     return part
 
 
-# Modes subtract 1 from sums of weights; smaller differences are rounding errors.
+# Modes subtract 1 from sums of weights; smaller remainders are treated as rounding errors.
 _ROUNDING = 1e-12
 
 
@@ -275,14 +275,15 @@ def log_rising(start: Any, steps: Any) -> Floats:
 
 
 def log_run(hits: Any, others: Any, steps: Any) -> Floats:
-    """log Γ(hits + steps) Γ(hits + others) / (Γ(hits) Γ(hits + others + steps)): that ``steps`` draws from Pólya's urn,
-    in which each hit makes the next more likely, all hit.
+    """Return log [Γ(hits + steps) Γ(hits + others) / (Γ(hits) Γ(hits + others + steps))].
 
-    Stirling's formula for all four, put together by hand, so that the huge terms cancel before they are computed.
+    This is the log probability that the next ``steps`` draws from a Pólya urn are all hits.
+
+    Stirling's formula is expanded for all four terms, so that large terms cancel before they are computed.
     """
     hits, others, steps = (np.asarray(part, dtype=np.float64) for part in (hits, others, steps))
     whole = hits + others
-    # (hits + steps) · whole / (hits · (whole + steps)) lies above 1 by so much.
+    # (hits + steps) · whole / (hits · (whole + steps)) exceeds 1 by this amount.
     log_p = (hits - 0.5) * np.log1p(others / hits * (steps / (whole + steps)))
     log_p = log_p - steps * np.log1p(others / (hits + steps)) - others * np.log1p(steps / whole)
     return np.asarray(log_p + _rest(hits + steps) - _rest(hits) + _rest(whole) - _rest(whole + steps))

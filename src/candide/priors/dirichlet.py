@@ -96,7 +96,7 @@ class Dirichlet(Readable):
         """Return the log marginal likelihood of a sequence with ``count`` observations of each outcome."""
         check_proper(self)
         alpha, count = np.broadcast_arrays(self.concentration, self._counted(count))
-        # A run of the first outcome, then of the second, and so on, each given all previous outcomes.
+        # All observations of the first outcome, then of the second, and so on, each given the previous outcomes.
         others = _sums_before(alpha + count) + _sums_before(alpha[..., ::-1])[..., ::-1]
         return out(log_run(alpha, others, count).sum(axis=-1))
 

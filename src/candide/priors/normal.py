@@ -167,7 +167,7 @@ class NormalInverseGamma(Readable):
         share = np.divide(weight, strength, out=np.zeros(strength.shape), where=strength > 0)
         away = mean - self.location
         scale = self.scale + 0.5 * (scatter + self.strength * share * away * away)
-        # Without a prior mean the posterior's is the data's, to the last digit.
+        # Without a prior mean, the posterior mean is exactly the mean of the data.
         location = np.where(
             np.asarray(self.strength) > 0, self.location + away * share, np.where(weight > 0, mean, self.location)
         )
@@ -278,7 +278,7 @@ class NormalInverseWishart(Readable):
                 f"location and scale of a NormalInverseWishart have shapes {np.shape(self.location)} and "
                 f"{np.shape(self.scale)}; expected d numbers and a d × d matrix"
             )
-        # Sums of products differ by rounding on either side of the diagonal.
+        # Make the matrix exactly symmetric, because rounding errors differ on both sides of the diagonal.
         even = 0.5 * (np.asarray(self.scale) + np.swapaxes(self.scale, -1, -2))
         if not np.allclose(self.scale, even, rtol=1e-9, atol=1e-9 * float(np.abs(even).max())):
             raise ParameterError("scale of a NormalInverseWishart is not symmetric; expected a covariance matrix")
@@ -303,7 +303,7 @@ class NormalInverseWishart(Readable):
         share = np.divide(weight, strength, out=np.zeros(strength.shape), where=strength > 0)
         away = mean - self.location
         pull = (self.strength * share)[..., None, None] * away[..., :, None] * away[..., None, :]
-        # Without a prior mean the posterior's is the data's, to the last digit.
+        # Without a prior mean, the posterior mean is exactly the mean of the data.
         bare = np.where(weight[..., None] > 0, mean, self.location)
         location = np.where(np.asarray(self.strength)[..., None] > 0, self.location + away * share[..., None], bare)
         return NormalInverseWishart(location, strength, self.degrees + weight, self.scale + scatter + pull)
