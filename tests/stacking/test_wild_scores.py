@@ -73,7 +73,7 @@ def test_an_impossible_row_does_not_decide_about_the_bend() -> None:
 def test_a_part_of_the_rows_tells_the_bend(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scores, classes = wild()
     found = calibrate(method, scores, classes, np.ones(3000))
-    monkeypatch.setattr(calibration, "_ENOUGH", 1500)
+    monkeypatch.setattr(calibration, "_MAX_SCORES_FOR_BEND", 1500)
     quick = calibrate(method, scores, classes, np.ones(3000))
     assert quick.describe()["bend"] == found.describe()["bend"]
     np.testing.assert_allclose(quick.apply(scores), found.apply(scores), rtol=1e-6)

@@ -1,1 +1,1 @@
-"""Views of the rows, their weights from leave-one-out scores, refinement and calibration."""
+"""Stacking of views: views, their weights fitted to leave-one-out scores, refinement and calibration."""

@@ -1,8 +1,8 @@
-"""How the cells of a table become the input of views: codes, and coordinates.
+"""Binning of tables: the codes and coordinates of cells that views are computed from.
 
-Each cell becomes one of at most 64 codes. ``TableBinning`` is fixed by the statistics of a table. Views of pairs and
-triples merge its codes further (``MergedCodes``). Number columns have coordinates that are approximately normal
-(``Coordinates``), frozen, and computed without labels.
+Each cell is encoded as one of at most 64 codes. ``TableBinning`` is determined by the statistics of a table. Views of
+pairs and triples merge its codes further (``MergedCodes``). Numeric columns also have approximately normal coordinates
+(``Coordinates``), which are fitted once, without labels.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .views import BinnedRows, FieldsOnlyPickle
 
 @dataclass(frozen=True)
 class ColumnBinning:
-    """How the values of one column become codes."""
+    """Mapping from the values of one column to codes."""
 
     column: int  # position in the table
     count: Floats  # weight of each code over all classes
-    cuts: Floats | None = None  # of a number column
+    cuts: Floats | None = None  # of a numeric column
     labels: Array | None = None  # of a category column
 
     @property
@@ -44,10 +44,10 @@ class ColumnBinning:
 
 @dataclass(frozen=True)
 class TableBinning:
-    """How the columns of a table become codes.
+    """Mapping from the cells of a table to codes.
 
-    ``nulls`` tells for each column whether training rows had nulls: there a null is a value like others. In other
-    columns a null is an absent cell. None: nulls are values everywhere.
+    ``nulls`` states for each column whether training rows had nulls. If so, a null is treated as a value; otherwise it
+    is an absent cell. None: nulls are values in all columns.
     """
 
     columns: tuple[ColumnBinning, ...]
@@ -55,11 +55,11 @@ class TableBinning:
 
     @classmethod
     def of(cls, statistics: TableStatistics, which: list[int]) -> TableBinning:
-        """Make the binning of the columns ``which`` from their statistics."""
-        return cls(tuple(_look(statistics, j) for j in which), _with_nulls(statistics))
+        """Return the binning of the columns ``which``, from their statistics."""
+        return cls(tuple(_bin_column(statistics, j) for j in which), _with_nulls(statistics))
 
     def without_forgotten(self, statistics: TableStatistics) -> TableBinning:
-        """Return the binning without the names of categories that no row has any more; they are then unseen."""
+        """Return the binning without the names of categories that no longer occur, which become unseen."""
         return replace(self, columns=tuple(_without_forgotten(column, statistics) for column in self.columns))
 
     @property
@@ -69,11 +69,11 @@ class TableBinning:
 
     @property
     def number_columns(self) -> Array:
-        """The positions of the number columns among the codes."""
+        """Positions of the numeric columns among the codes."""
         return np.array([i for i, column in enumerate(self.columns) if column.is_number], dtype=np.int64)
 
     def absent(self, data: Columns) -> Array | None:
-        """Return which cells are absent, ``(rows, columns of the table)``; None if none is."""
+        """Return which cells are absent, ``(rows, columns of the table)``; None if no cell is absent."""
         none = np.zeros(len(data.columns), dtype=bool) if self.nulls is None else ~self.nulls
         found = [(column.nulls() if like_absent else None, column.absent)
                  for like_absent, column in zip(none.tolist(), data.columns, strict=True)]  # fmt: skip
@@ -120,7 +120,7 @@ def _without_forgotten(binning: ColumnBinning, statistics: TableStatistics) -> C
         return binning
     known = set(statistics.categories.labels[statistics.place(binning.column)].tolist())
     labels = np.empty(len(binning.labels), dtype=object)
-    # Codes are positions, which have to stay.
+    # Codes are positions in the list of labels, which must not change.
     labels[:] = [label if label in known else f"\ufffd{i}" for i, label in enumerate(binning.labels.tolist())]
     return replace(binning, labels=labels)
 
@@ -131,21 +131,21 @@ def _with_nulls(statistics: TableStatistics) -> Array:
     return np.array([float(statistics.observed(j).sum()) < whole for j in range(len(statistics.kinds))], dtype=bool)
 
 
-def _look(statistics: TableStatistics, j: int) -> ColumnBinning:
+def _bin_column(statistics: TableStatistics, j: int) -> ColumnBinning:
     place = statistics.place(j)
     if statistics.kinds[j] == "category":
         count = statistics.categories.column(place).sum(axis=0)
         return ColumnBinning(j, count, labels=statistics.categories.labels[place])
-    return _number_look(j, statistics.grid.column(place))
+    return _bin_numbers(j, statistics.grid.column(place))
 
 
-def _number_look(j: int, cells: Cells) -> ColumnBinning:
+def _bin_numbers(j: int, cells: Cells) -> ColumnBinning:
     few = merged(cells, equal_frequency(cells.count.sum(axis=1), MICRO_BINS))
     return ColumnBinning(j, few.count.sum(axis=1), cuts_between(few))
 
 
 # Every column has two further codes: missing and unseen.
-_FURTHER = 2
+_N_EXTRA_CODES = 2
 
 
 def merge_codes(counts: Sequence[Floats], is_number: Sequence[bool], bins: int, levels: int = 30) -> tuple[Array, ...]:
@@ -181,7 +181,7 @@ def _most_frequent(count: Floats, levels: int) -> Array:
 
 def _with_further(codes: Array) -> Array:
     size = int(codes.max()) + 1 if len(codes) else 0
-    return np.concatenate([codes, size + np.arange(_FURTHER)])
+    return np.concatenate([codes, size + np.arange(_N_EXTRA_CODES)])
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class MergedCodes(FieldsOnlyPickle):
         return np.ascontiguousarray(slots)
 
 
-# Ranks closer to 0 or 1 than this are clipped: their normal quantiles would dominate.
+# Ranks closer to 0 or 1 than this are clipped, because their normal quantiles would dominate.
 _OUTERMOST = 1e-3
 # The share of values at either end that is clipped.
 _TAIL = 0.005
@@ -246,18 +246,18 @@ class Coordinates(Protocol):
     """A map from rows to points."""
 
     def points(self, binned: BinnedRows) -> Floats:
-        """``(rows, columns)``; a missing cell lies at its column's mean, which is 0."""
+        """Return the coordinates of rows, ``(rows, columns)``; a missing cell has its column's mean, 0."""
 
     def absent(self, binned: BinnedRows) -> Array | None:
-        """``(rows, columns)``: which cells are not given; None if all are."""
+        """Return which cells are not given, ``(rows, columns)``; None if all are given."""
 
     def code_columns(self, numbers: Array) -> Array:
-        """The places of the columns among the codes, those of number columns being ``numbers``."""
+        """Return the positions of the columns among the codes; ``numbers`` are those of numeric columns."""
 
 
 @dataclass(frozen=True)
 class RankCoordinates(FieldsOnlyPickle):
-    """A code lies at the normal quantile of its middle rank, scaled to variance 1.
+    """Coordinates of codes: the normal quantile of the mid-rank, scaled to variance 1.
 
     >>> ranks = RankCoordinates.of(np.array([0]), [np.array([1.0, 2.0, 1.0])])
     >>> ranks.points(BinnedRows(np.array([[0], [1], [2], [3]], dtype=np.int32), np.zeros((4, 0)))).round(3)
@@ -267,17 +267,17 @@ class RankCoordinates(FieldsOnlyPickle):
            [ 0.   ]])
     """
 
-    columns: Array  # among those of the codes
-    quantiles: tuple[Floats, ...]  # of each column's codes, and 0 for missing and unseen ones
+    columns: Array  # positions among the columns of the codes
+    quantiles: tuple[Floats, ...]  # one per code of each column, and 0 for missing and unseen cells
 
     @classmethod
     def of(cls, columns: Array, counts: Sequence[Floats]) -> RankCoordinates:
-        """For the given columns; ``counts`` is the weight of each code of each of them."""
+        """Fit to the given columns; ``counts`` is the weight of each code of each of them."""
         return cls(columns, tuple(np.append(_normal_ranks(count), [0.0, 0.0]) for count in counts))
 
     @cached_property
     def joined(self) -> tuple[Floats, Array]:
-        """All places in one row, and where each column's begin."""
+        """Quantiles of all columns in one array, and the offset of each column."""
         begins = np.cumsum([0, *map(len, self.quantiles)])[:-1]
         return np.concatenate([np.zeros(0), *self.quantiles]), begins
 
@@ -295,7 +295,7 @@ class RankCoordinates(FieldsOnlyPickle):
 
 @dataclass(frozen=True)
 class ClippedCoordinates:
-    """A number, moved to within all but the outer hundredth of its column, less their mean, by their deviation.
+    """Coordinates of numbers: clipped at the 0.5% and 99.5% quantiles of the column, and standardized.
 
     >>> numbers = np.array([[1.0], [3.0], [np.nan]])
     >>> binned = BinnedRows(np.zeros((3, 0), dtype=np.int32), numbers)
@@ -313,7 +313,7 @@ class ClippedCoordinates:
 
     @classmethod
     def of(cls, columns: Array, numbers: Floats, weight: Floats) -> ClippedCoordinates:
-        """For the given columns of ``(rows, number columns)``."""
+        """Fit to the given columns of ``(rows, numeric columns)``."""
         parts = [_clipping(numbers[:, j], weight) for j in columns]
         return cls(columns, *np.array(parts, dtype=np.float64).reshape(-1, 4).T)
 
@@ -345,17 +345,17 @@ def _normal_ranks(count: Floats) -> Floats:
 
 
 def _clipping(values: Floats, weight: Floats) -> tuple[float, float, float, float]:
-    """Return the clipping limits of a column, and the mean and deviation of the clipped values."""
+    """Return the clipping limits of a column, and the mean and standard deviation of the clipped values."""
     known = np.isfinite(values) & (weight > 0)
     if not known.any():
         return 0.0, 0.0, 0.0, 1.0
     values, weight = values[known], weight[known]
     order = np.argsort(values)
     below = np.cumsum(weight[order]) / weight.sum()
-    # The smallest value with at least this share at or below it: weights count as repeated rows.
+    # The quantile is the smallest value with at least this share at or below it, so weights count as repeated rows.
     tails = np.searchsorted(below, [_TAIL * (1 - 1e-9), (1 - _TAIL) * (1 - 1e-9)])
     low, high = values[order][np.minimum(tails, len(values) - 1)]
-    # In units of the largest, whose square or sum may overflow.
+    # In units of the largest number, because squares and sums of large numbers may overflow.
     unit = max(abs(float(low)), abs(float(high))) or 1.0
     clipped = np.clip(values, low, high) / unit
     mean = float(np.average(clipped, weights=weight))

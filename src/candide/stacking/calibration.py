@@ -1,8 +1,8 @@
-"""Calibration of scores, fitted on scores of rows left out.
+"""Calibration of scores, fitted on out-of-sample scores.
 
-Four methods, from stiff to supple: ``temperature`` (one or two numbers, keeps the order of the classes), ``platt``
-(and a bias per class), ``beta`` (three numbers per curve) and ``isotonic`` (any rising curve; both in
-``calibration_curves``).
+There are four methods with increasing flexibility: ``temperature`` (one or two parameters; keeps the ranking of the
+classes), ``platt`` (with a bias per class), ``beta`` (three parameters per curve) and ``isotonic`` (any increasing
+curve). The last two are in ``calibration_curves``.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class Calibration(Protocol):
         """Return log probabilities of the classes, ``(rows, classes)``; each row's probabilities sum to 1."""
 
     def describe(self) -> dict[str, float | Array]:
-        """Return the fitted numbers by name."""
+        """Return the fitted parameters by name."""
 
 
 @dataclass(frozen=True)
 class CalibrationRows:
-    """Training rows of a calibration: log posteriors of rows, each under a model fitted without it."""
+    """Training rows of a calibration: log posteriors of rows under models fitted without them."""
 
     posterior: Floats  # (rows, classes)
     classes: Positions
-    weight: Floats  # normalized to the number of rows: only relative weights matter
-    amount: Floats | None  # None where all rows hold the same amount of evidence
+    weight: Floats  # normalized to sum to the number of rows
+    amount: Floats | None  # None if all rows have the same amount of evidence
 
     @classmethod
     def of(
@@ -60,7 +60,7 @@ class CalibrationRows:
         return int(self.posterior.shape[1])
 
     def possible(self) -> CalibrationRows:
-        """Return the rows without those whose own class is impossible, whose loss is infinite under any scaling."""
+        """Return the rows whose own class is possible; the loss of the others is infinite under any scaling."""
         return self._take(np.flatnonzero(self.of_own_class(self.posterior) > -np.inf))
 
     def thinned(self, n_cells: int) -> CalibrationRows:
@@ -75,7 +75,7 @@ class CalibrationRows:
         return CalibrationRows(self.posterior[places], self.classes[places], self.weight[places], amount)
 
     def against_rest(self) -> Iterator[tuple[Floats, Array]]:
-        """Yield log-odds and membership, class by class; of two classes only the second."""
+        """Yield log-odds and membership for each class; for two classes, only for the second."""
         members = range(1, 2) if self.n_classes == 2 else range(self.n_classes)
         for member, odds in zip(members, np.ascontiguousarray(log_odds(self.posterior).T), strict=True):
             yield odds, self.classes == member
@@ -90,14 +90,14 @@ class CalibrationRows:
 
 
 def log_softmax(scores: Floats) -> Floats:
-    """Return log posteriors (a copy). Classes with infinite scores share a row equally, as do all if none is possible.
+    """Return log posteriors (a copy). Classes with infinite scores, or all if none is possible, have equal shares.
 
     >>> np.exp(log_softmax(np.array([[0.0, np.log(3.0)], [-np.inf, -np.inf]]))).round(3)
     array([[0.25, 0.75],
            [0.5 , 0.5 ]])
     """
     out = np.array(scores, dtype=np.float64, order="C")
-    # One thread, so that n_threads of the estimator is not exceeded; this is a small part of any call.
+    # One thread, so that n_threads of the estimator is not exceeded; the time is negligible.
     if Kernels(1).normalize(out, logarithm=True):
         top = out.max(axis=1, keepdims=True)
         rows = np.flatnonzero(np.isinf(top[:, 0]))
@@ -107,19 +107,19 @@ def log_softmax(scores: Floats) -> Floats:
 
 
 def log_odds(posterior: Floats) -> Floats:
-    """log p / (1 - p) of each class, ``(rows, classes)``; for two classes of the second one alone, ``(rows, 1)``."""
+    """Return log p / (1 - p) of each class, ``(rows, classes)``; for two classes, of the second only, ``(rows, 1)``."""
     if posterior.shape[1] == 2:
         return np.clip(posterior[:, 1:] - posterior[:, :1], -MAX_LOG_ODDS, MAX_LOG_ODDS)
     return np.clip(posterior - _log_rest(posterior), -MAX_LOG_ODDS, MAX_LOG_ODDS)
 
 
 def _log_rest(posterior: Floats) -> Floats:
-    """log (1 - p). For the best class 1 - p is mostly lost in rounding, so the others are added up instead."""
+    """Return log (1 - p). For the best class, the other classes are added up, because 1 - p would lose precision."""
     best = np.arange(len(posterior)), posterior.argmax(axis=1)
     others = posterior.copy()
     others[best] = -np.inf
     rest = np.log1p(-np.exp(others))
-    # Of the second class, the logarithm before and after normalizing differ by that of the sum.
+    # The log of the sum over the other classes is the difference of their scores before and after normalization.
     rest[best] = others.max(axis=1) - log_softmax(others).max(axis=1)
     return rest
 
@@ -132,37 +132,39 @@ def from_log_odds(odds: Floats) -> Floats:
     return np.column_stack([-np.logaddexp(0.0, odds), log_probability])
 
 
-# log T stays within ± this, whatever the scores and the amount.
+# Bound of the absolute value of log T.
 MAX_LOG_TEMPERATURE = 50.0
-# Candidate values of the compression of large score differences, used if there are any beyond e^30.
-_BENDS, _WILD = (0.25, 0.5, 0.75, 1.0), 30.0
-# Maximum number of scores used to choose the compression.
-_ENOUGH = 1 << 22
-# The compression must lower the loss by at least this share.
-_WORTH = 0.01
-# Penalty of the squared growth, in rows: few texts do not determine it, and a wrong value makes T vanish or explode.
+# Candidate values of ``bend``, which are tried if some log-odds exceed 30.
+_BENDS, _LARGE_LOG_ODDS = (0.25, 0.5, 0.75, 1.0), 30.0
+# Maximum number of scores used to choose ``bend``.
+_MAX_SCORES_FOR_BEND = 1 << 22
+# Minimum relative reduction of the loss by a larger ``bend``.
+_MIN_REDUCTION = 0.01
+# Penalty of the squared growth, in rows. Few texts do not determine the growth, and a wrong value makes T approach 0 or
+# infinity.
 _GROWTH_RIDGE = 5.0
-# Maximum score difference while fitting, also to impossible classes, so that products with probability 0 are 0.
-_FARTHEST = 1e100
+# Maximum score difference during fitting, also for impossible classes, so that products with probability 0 are 0.
+_MAX_DIFFERENCE = 1e100
 
 
 @dataclass(frozen=True)
 class Scaling:
     """p ∝ exp(score / T + bias), with T = e^a (1 + amount)^growth.
 
-    One T for all rows keeps the order of the classes; so does one per row. Evidence that is counted several times adds
-    up, so rows that hold more of it (long texts) are more overconfident and need a higher T.
+    A temperature keeps the ranking of the classes, also if it depends on the row. Dependent features count the same
+    evidence several times, so rows with more features (long texts) are more overconfident and need a higher T.
 
-    With a ``bend``, a class that lies d behind the best is first brought to ((1 + d)^(1 - bend) - 1) / (1 - bend), at
-    most log(1 + d): a column without variance can rule a class out by millions, and no T suits that and the rest too.
+    With a ``bend``, the score difference d of a class to the best one is first replaced by ((1 + d)^(1 - bend) - 1) /
+    (1 - bend), or log(1 + d) for ``bend=1``. A column without variance can cause differences of millions, and no T
+    suits both these and ordinary ones.
     """
 
-    log_temperature: float = 0.0  # of a row with a typical amount
+    log_temperature: float = 0.0  # for a row with a typical amount
     growth: float = 0.0
-    typical: float = 0.0  # log(1 + amount), averaged over the rows of the fit
+    typical: float = 0.0  # mean of log(1 + amount) over the rows of the fit
     bias: Floats | None = None
     bend: float = 0.0
-    amounts: tuple[float, float] = (0.0, np.inf)  # training by the fit; beyond them T stays as at the ends
+    amounts: tuple[float, float] = (0.0, np.inf)  # range seen in the fit; T is constant outside of it
 
     def temperature(self, amount: Floats | None) -> Floats:
         """Return the temperature of each row; of a typical row without ``amount``."""
@@ -171,7 +173,7 @@ class Scaling:
 
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
         """Return log probabilities of the classes; impossible ones stay impossible."""
-        # Normalize first: this handles rows without a possible class, and no score overflows upward.
+        # Normalization handles rows without a possible class and prevents overflow of large scores.
         scaled = bent(log_softmax(scores), self.bend)
         with np.errstate(over="ignore"):
             scaled /= self.temperature(amount)[:, None]
@@ -180,7 +182,7 @@ class Scaling:
         return log_softmax(scaled)
 
     def describe(self) -> dict[str, float | Array]:
-        """Return T of a typical row; if it depends on the length, its growth and T of an empty row; and biases."""
+        """Return T of a typical row, its growth and T of an empty row if it depends on the length, and biases."""
         numbers: dict[str, float | Array] = {"temperature": float(np.exp(self.log_temperature))}
         if self.growth:
             numbers["growth"] = self.growth
@@ -193,31 +195,34 @@ class Scaling:
 
 
 def fit_scaling(rows: CalibrationRows, *, bias: bool) -> Scaling:
-    """Fit the scaling of least log-loss, with or without a bias per class."""
+    """Fit the scaling that minimizes the log-loss, with or without a bias per class."""
     rows = rows.possible()
     if not len(rows.weight):
         return Scaling()
-    if rows.amount is not None or not (rows.posterior.max(axis=1) - rows.of_own_class(rows.posterior) > _WILD).any():
+    if (
+        rows.amount is not None
+        or not (rows.posterior.max(axis=1) - rows.of_own_class(rows.posterior) > _LARGE_LOG_ODDS).any()
+    ):
         return _fit(rows, bias)
-    few = rows.thinned(_ENOUGH)
+    few = rows.thinned(_MAX_SCORES_FOR_BEND)
     found = _fit_bend(few, bias)
     return found if few is rows else _fit(rows, bias, found.bend)
 
 
 def _fit_bend(rows: CalibrationRows, bias: bool) -> Scaling:
-    """Return the best bend."""
+    """Return the scaling with the best ``bend``."""
     found = _fit(rows, bias)
     loss = rows.log_loss(found.apply(rows.posterior))
     for bend in _BENDS:
         trial = _fit(rows, bias, bend)
         trial_loss = rows.log_loss(trial.apply(rows.posterior))
-        if trial_loss < loss * (1 - _WORTH):
+        if trial_loss < loss * (1 - _MIN_REDUCTION):
             found, loss = trial, trial_loss
     return found
 
 
 def bent(posterior: Floats, bend: float) -> Floats:
-    """Scores with large differences shortened; the order stays."""
+    """Return scores with large differences compressed; their ranking is unchanged."""
     if not bend:
         return posterior
     behind = posterior.max(axis=1, keepdims=True) - posterior
@@ -241,7 +246,7 @@ def _fit(rows: CalibrationRows, bias: bool, bend: float = 0.0) -> Scaling:
 def _parts(rows: CalibrationRows, excess: Floats, n_parameters: int) -> Iterator[_Loss]:
     own = rows.of_own_class(rows.posterior)
     for block in blocks(len(own), rows.n_classes, n_parameters):
-        lead = np.clip(rows.posterior[block] - own[block, None], -_FARTHEST, _FARTHEST)
+        lead = np.clip(rows.posterior[block] - own[block, None], -_MAX_DIFFERENCE, _MAX_DIFFERENCE)
         weight, terms = rows.weight[block], np.array([np.ones(len(lead)), excess[block]])
         class_weight = np.bincount(rows.classes[block], weight, minlength=rows.n_classes)
         yield _Loss(np.ascontiguousarray(lead.T), weight, terms, class_weight.astype(np.float64))
@@ -256,7 +261,7 @@ class _Loss:
 
     lead: Floats  # (classes, rows): score minus that of the row's own class
     weight: Floats
-    terms: Floats  # (2, rows): what log T and growth are multiplied with, 1 and log(1 + amount) minus its mean
+    terms: Floats  # (2, rows): factors of log T and growth: 1, and log(1 + amount) minus its mean
     class_weight: Floats
 
     def __call__(self, parameters: Floats) -> Derivatives:
@@ -301,7 +306,7 @@ class _Loss:
 
 
 def _softmax(logits: Floats) -> tuple[Floats, Floats]:
-    """log Σ exp over classes, and the probabilities; ``logits`` (classes, rows) is used up."""
+    """Return log Σ exp over classes, and the probabilities; ``logits``, (classes, rows), is overwritten."""
     top = logits.max(axis=0)
     probability = np.exp(np.subtract(logits, top, out=logits), out=logits)
     total = probability.sum(axis=0)
@@ -316,7 +321,7 @@ def _temperature(log_temperature: Floats) -> Floats:
 __all__ = ["METHODS", "Calibration", "calibrate", "cross_fitted", "log_softmax"]
 
 METHODS = ("temperature", "platt", "beta", "isotonic")
-_FEW = 10
+_FEW_CLASSES = 10
 
 
 def calibrate(
@@ -338,12 +343,12 @@ def calibrate(
     classes : array of shape (rows,)
         Positions of the rows' own classes.
     weight : array of shape (rows,)
-        Weights of the rows; only how they compare matters.
+        Weights of the rows, of which only the ratios matter.
     amount : array of shape (rows,), optional
-        How much evidence each row holds, say, the tokens of a text. Where it varies, the temperature follows it;
-        ``beta`` and ``isotonic`` then bend what ``platt`` gives.
+        Amount of evidence of each row, such as the number of tokens of a text. If it varies, the temperature depends on
+        it, and ``beta`` and ``isotonic`` are applied to the result of ``platt``.
     multiplicity : array of shape (rows,), optional
-        How many equal rows each stands for; its weight is that of all of them. 1 by default.
+        Number of equal rows that each row represents; its weight is their total weight. 1 by default.
 
     Examples
     --------
@@ -369,8 +374,8 @@ def calibrate(
     if method == "isotonic":
         if rows.amount is None:
             return fit_isotonic(rows)
-        # With many curves, preceding biases improve little and cost time quadratic in their number.
-        return _after(fit_scaling(rows, bias=rows.n_classes <= _FEW), rows, fit_isotonic)
+        # With many curves, fitting biases first improves little and takes time quadratic in the number of classes.
+        return _after(fit_scaling(rows, bias=rows.n_classes <= _FEW_CLASSES), rows, fit_isotonic)
     platt = fit_scaling(rows, bias=True)
     # One-against-rest curves require a common scale for all classes, which raw scores do not have.
     alone = rows.amount is None and rows.n_classes == 2 and not platt.bend
@@ -406,8 +411,8 @@ def cross_fitted(
 ) -> Floats:
     """Return calibrated log probabilities of rows, each by a calibration that was fitted without it.
 
-    Where no ``folds`` are given, the rows of each class are assigned in turn. Without a method, return the log-softmax
-    of the scores.
+    Without ``folds``, the rows of each class are assigned to folds in turn. Without a method, return the log-softmax of
+    the scores.
 
     >>> scores, classes = np.log([[9.0, 1.0], [1.0, 9.0]] * 50), np.array([0, 1] * 50, dtype=np.int32)
     >>> cross_fitted(None, scores, classes, np.ones(100))[0].round(3)

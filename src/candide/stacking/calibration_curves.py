@@ -11,7 +11,7 @@ from ..lazy import dataclass
 from .calibration import MAX_LOG_ODDS, CalibrationRows, from_log_odds, log_odds, log_softmax
 from .newton import MANY, RIDGE, Derivatives, Loss, PenalizedLoss, blocks, minimize
 
-# a, b, c of the identity.
+# Parameters a, b, c of the identity.
 _IDENTITY = np.array([1.0, 1.0, 0.0])
 _LEAST = np.array([0.0, 0.0, -np.inf])
 # Log-odds that represent certainty if none in the fit was larger: a loss of 4e-18.
@@ -22,11 +22,11 @@ _LEAST_LIMIT = 40.0
 class Beta:
     """logit = a log p - b log(1 - p) + c with a, b ≥ 0 (Kull, Silva Filho and Flach, 2017).
 
-    Two classes have one curve; more have one each, of the class against the rest, and are log_softmax.
+    Two classes have one curve. More classes have one curve each, against the rest, and are normalized by log_softmax.
     """
 
     curves: Floats  # (curves, 3): a, b, c
-    limit: Floats  # (curves,): log-odds beyond it count as it
+    limit: Floats  # (curves,): log-odds are clipped to ± this
 
     def apply(self, scores: Floats, amount: Floats | None = None) -> Floats:
         """Return log probabilities of the classes, which are all finite."""
@@ -40,7 +40,7 @@ class Beta:
 
 
 def fit_beta(rows: CalibrationRows) -> Beta:
-    """Fit each curve by least log-loss. If together they increase the loss, none is used."""
+    """Fit each curve by minimizing the log-loss. If together they increase the loss, none is used."""
     points = (_Points(odds, member.astype(np.float64), rows.weight) for odds, member in rows.against_rest())
     found = (_fit_beta_curve(each.merged() if rows.n_classes > MANY else each) for each in points)
     curves, limits = zip(*found, strict=True)
@@ -54,11 +54,11 @@ class _Points(NamedTuple):
     """The points that a curve is fitted on."""
 
     odds: Floats
-    member: Floats  # 1 or 0, or a share
+    member: Floats  # 1 or 0, or a share if points were merged
     weight: Floats
 
     def merged(self) -> _Points:
-        """Merge points that differ by less than 1/64, or that share of their distance from 0."""
+        """Merge points that differ by less than 1/64, or by less than 1/64 of their distance from 0."""
         place = np.rint(64.0 * np.arcsinh(self.odds)).astype(np.int64)
         place -= place.min()
         weight = np.bincount(place, self.weight).astype(np.float64)
@@ -68,13 +68,13 @@ class _Points(NamedTuple):
 
 
 def _fit_beta_curve(points: _Points) -> tuple[Floats, float]:
-    """a, b and c of one class against the rest, and the limit of its log-odds."""
+    """Return a, b and c for one class against the rest, and the limit of its log-odds."""
     odds, member, weight = points
     size = np.abs(odds)
     limit = float(size.max(where=size < MAX_LOG_ODDS, initial=_LEAST_LIMIT))
     odds = np.clip(odds, -limit, limit)
     parts: list[Loss] = [_Loss.of(odds[b], member[b], weight[b]) for b in blocks(len(odds), 3, 3)]
-    # Small log-odds need large a and b, which must not be penalized more for that.
+    # Scale the penalty, because small log-odds need large a and b.
     scale = np.clip(np.average(np.abs(odds), weights=weight), 1e-3, 1.0)
     loss = PenalizedLoss(parts, _IDENTITY, RIDGE * np.array([scale, scale, 1.0]) ** 2)
     return minimize(loss, lambda power: _IDENTITY / 10.0**power, _LEAST), limit
@@ -105,18 +105,18 @@ class _Loss:
 
 
 # Weight of a pseudo-row of the other class at each end of the curve, so that no probability is 0 or 1.
-_IMAGINED = 0.5
+_PSEUDO_ROW_WEIGHT = 0.5
 
 
 @dataclass(frozen=True)
 class Curve:
     """An increasing probability: constant within a block of pooled rows, linear between blocks.
 
-    Straight lines between the *centers* of blocks were tried and dropped: most rows lie far from a class, in a block
-    of almost 0, and half of them would be lifted out of it.
+    Interpolation between the *centers* of blocks was tried and rejected. Most rows are in a block with a probability
+    near 0, which would be raised for half of these rows.
     """
 
-    odds: Floats  # where blocks begin and end
+    odds: Floats  # first and last point of each block
     probability: Floats
 
     def log_odds(self, odds: Floats) -> Floats:
@@ -127,7 +127,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Isotonic:
-    """One rising curve for two classes; for more one each, of the class against the rest, log_softmax."""
+    """Two classes have one increasing curve. More have one each, against the rest, normalized by log_softmax."""
 
     curves: tuple[Curve, ...]
 
@@ -157,9 +157,9 @@ def _fit_isotonic_curve(odds: Floats, member: Array, weight: Floats) -> Curve:
     at, place = np.unique(odds, return_inverse=True)
     total = np.bincount(place, weight)
     share = np.bincount(place, weight * member) / total
-    ends = np.array([_IMAGINED])
+    ends = np.array([_PSEUDO_ROW_WEIGHT])
     pooled = isotonic_regression(np.r_[1.0, share, 0.0], weights=np.r_[ends, total, ends])
-    # The corners: first and last of each block, without the imagined ends.
+    # The knots: first and last point of each block, without the pseudo-rows at the ends.
     probability = pooled.x[1:-1]
     rises = np.flatnonzero(np.diff(probability) > 0)
     corners = np.unique(np.r_[0, rises, rises + 1, len(at) - 1])

@@ -1,4 +1,4 @@
-"""The candidate views of several columns of a table."""
+"""Candidate views of several columns of a table."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ from .weights import StackingWeights
 if TYPE_CHECKING:
     from .stacked_views import StackedViews
 
-# Bins of number columns in the views of pairs; the first of them serve triples too.
+# Numbers of bins of numeric columns in views of pairs; the first is used in views of triples too.
 BINS = (6, 10)
-# Tables with more columns are wide: their views of several columns do not use all columns (``_columns_of_views``).
+# Tables with more columns are wide, and their views of several columns use some of the columns (``_columns_of_views``).
 FEW_COLUMNS = 64
-# Columns of these views in a wide table: informative ones at most; with others, as many as this.
+# In a wide table, maximum number of informative columns in these views, and number up to which others are added.
 MOST_INFORMATIVE, MOST_OTHERS = 200, 100
-# Columns whose pairs are the parents of triples.
+# Number of columns whose pairs are parents in views of triples.
 PARENTS = 6
-# The ridge of a view; that of a column grows with the root of their number.
+# The ridge of a view. The ridge of a column increases with the square root of the number of columns.
 RIDGE = 4.0
 # The ridge of a text column, whose bins are already regularized.
 TEXT_RIDGE = 0.5
-# Without views of several columns, and in wide tables, where these views use a part of the columns: the ridge of single
-# columns, and that of their sum, naive Bayes itself.
+# Ridges of single columns and of their sum (naive Bayes itself) if there are no views of several columns, or if the
+# table is wide, so that these views use only some columns.
 _RIDGES_ALONE = 1.0, 0.1
-# A column's family was chosen on the rows that it is then weighed on, so that noise seems to gain a little. The ridge
-# of a column that gains so much (log-loss summed over all rows) is doubled; where it gains less, it grows further.
-_DOUBTFUL = 30.0
+# The family of a column is chosen on the rows that its weight is fitted on, so noise seems to be slightly informative.
+# The ridge of a column is doubled at this gain (in log-loss summed over all rows), and is larger for smaller gains.
+_DOUBLING_GAIN = 30.0
 _LEAST_GAIN = 1e-3
-# What the best of many families gains over all rows on noise; the best of many columns, the logarithm of their number
-# more.
-_BY_CHANCE = 3.0
-# Relevance of an uninformative column, squared, relative to the most informative one.
+# Gain, over all rows, of the best of many families on noise. For the best of many columns, the log of their number is
+# added.
+_CHANCE_GAIN = 3.0
+# Squared relevance of an uninformative column, relative to the most informative one.
 _LEAST_RELEVANCE = 0.02
 
 
 @single_threaded_blas()
 def make_views(likelihood: TableLikelihood, training: TrainingRows, order: int, kernels: Kernels) -> StackedViews:
-    """Make views without weights. ``order``: the number of columns that another may depend on (0: none)."""
+    """Return views without weights. ``order``: the number of columns that a column may depend on."""
     from .stacked_views import StackedViews
 
     rows, losses = likelihood.statistics.rows, _losses(likelihood)
@@ -90,15 +90,15 @@ def _n_rows(likelihood: TableLikelihood) -> float:
 
 
 def _columns_of_views(losses: Floats, gains: Floats, n_rows: float) -> tuple[Array, Array]:
-    """Return the columns of views of several columns, in table order; and which of these are in pairs, the best first.
+    """Return the columns used in views of several columns, in table order, and those used in pairs, the best first.
 
-    In a wide table, a column is informative if it gains more than the best of so many columns would by chance. Views
-    use the informative columns, and some others, which are the first in table order: if the others were chosen by their
-    gain, left-out rows would seem to be predicted better than new ones.
+    In a wide table, a column is informative if its gain exceeds that of the best of as many columns without
+    information. Views use the informative columns, and the first others in table order. Selecting the others by gain
+    would bias the leave-one-out estimate.
     """
     if len(losses) <= FEW_COLUMNS:
         return np.arange(len(losses)), np.argsort(losses, kind="stable")
-    # Rounded, because sums in another order differ in their last digits.
+    # Rounded, because the last digits depend on the order of summation.
     order = np.argsort(np.round(losses, 9), kind="stable")
     best = order[gains[order] > _gain_by_chance(len(gains), n_rows)][:MOST_INFORMATIVE]
     others = np.setdiff1d(np.arange(len(losses)), best)[: max(0, MOST_OTHERS - len(best))]
@@ -107,27 +107,27 @@ def _columns_of_views(losses: Floats, gains: Floats, n_rows: float) -> tuple[Arr
 
 
 def _ridges(gain: Floats, n_blocks: int, n_views: int, *, alone: bool) -> Floats:
-    """Return the ridge factors of columns, blocks, their sum, and views, from the gain of each column."""
+    """Return the ridges of columns, blocks, their sum, and views, from the gain of each column."""
     n_columns = max(1, len(gain))
     of_column, of_sum = _RIDGES_ALONE if alone else (RIDGE, RIDGE)
-    columns = of_column * np.sqrt(n_columns) * (1.0 + _DOUBTFUL / np.maximum(gain, _LEAST_GAIN))
-    together = of_sum * (1.0 + _DOUBTFUL * n_columns / max(float(np.maximum(gain, 0.0).sum()), _LEAST_GAIN))
+    columns = of_column * np.sqrt(n_columns) * (1.0 + _DOUBLING_GAIN / np.maximum(gain, _LEAST_GAIN))
+    together = of_sum * (1.0 + _DOUBLING_GAIN * n_columns / max(float(np.maximum(gain, 0.0).sum()), _LEAST_GAIN))
     return np.concatenate([columns, np.full(n_blocks, of_column), [together], np.full(n_views, RIDGE)])
 
 
 def gained(scores: Floats, classes: Array, weight: Floats) -> float:
-    """Return the gain of a view over the class shares in log-loss per row, from left-out scores."""
+    """Return the reduction of the log-loss per row by a view relative to class frequencies, from left-out scores."""
     rows = np.bincount(classes, weight, minlength=scores.shape[1]).astype(np.float64, copy=False)
     return float(gain(rows, tempered_loss(scores, classes, weight, log_shares(rows))))
 
 
-def doubt(scores: Floats, classes: Array, weight: Floats) -> float:
-    """Return the factor on the ridge of a view, from its gain."""
-    return 1.0 + _DOUBTFUL / max(gained(scores, classes, weight) * float(weight.sum()), _LEAST_GAIN)
+def ridge_factor(scores: Floats, classes: Array, weight: Floats) -> float:
+    """Return the factor of the ridge of a view, which is large if its gain is small."""
+    return 1.0 + _DOUBLING_GAIN / max(gained(scores, classes, weight) * float(weight.sum()), _LEAST_GAIN)
 
 
 def information(likelihood: TableLikelihood, binning: TableBinning) -> Floats:
-    """Return the gain of each binned column over the class shares in log-loss per row, left out."""
+    """Return the reduction of the left-out log-loss per row by each binned column, relative to class frequencies."""
     place = {j: i for i, j in enumerate(likelihood.shown)}
     losses = _losses(likelihood)[[place[column.column] for column in binning.columns]]
     return np.asarray(gain(likelihood.statistics.rows, losses))
@@ -141,8 +141,8 @@ def _losses(likelihood: TableLikelihood) -> Floats:
 
 
 def _gain_by_chance(n_columns: int, n_rows: float) -> float:
-    """Return what the best of many columns without information gains in log-loss per row."""
-    return float((_BY_CHANCE + np.log(n_columns)) / n_rows)
+    """Return the expected gain in log-loss per row of the best of many columns without information."""
+    return float((_CHANCE_GAIN + np.log(n_columns)) / n_rows)
 
 
 def _relevance(gain: Floats, n_rows: float) -> Floats:

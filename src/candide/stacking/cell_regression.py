@@ -1,13 +1,14 @@
-"""Refitted weights of the cells of single columns: one Newton step of logistic regression from stacked scores.
+"""Corrections of the scores of single cells: one Newton step of logistic regression from stacked scores.
 
-Stacking multiplies all scores of a column by one weight. With many rows, each cell of a column (a value that repeats, a
-range of numbers, a category) can have a correction of its own. With p the stacked posteriors of rows, each left out,
-R = indicators of the classes - p, X the indicators of cells and D the rows' mean of p (1 - p) over the classes,
+Stacking multiplies all scores of a column by one weight. With many rows, each cell of a column (a frequent value, a
+range of numbers, a category) can have a separate correction. Let p be the leave-one-out stacked posteriors, R =
+indicators of the classes - p, X the indicators of cells, and D the mean of p (1 - p) over the classes for each row.
+Then
 
     corrections = (Xᵀ D X + ridge)⁻¹ Xᵀ R,
 
-which for two classes is a Newton step. Scores of training rows are by corrections that were fitted without the fold of
-the row, and a row's fold is a function of its hash, so that any row can be left out.
+which for two classes is a Newton step. Training rows are scored with corrections fitted without the fold of the row.
+The fold of a row depends only on its hash, so any row can be left out.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ if TYPE_CHECKING:
 
 # Minimum number of rows for corrections of single cells, and number of rows per cell.
 LEAST_ROWS, _ROWS_PER_CELL = 4_000, 32
-# Maximum number of cells, of ranges of about equal weight per column, and the repetitions that make a value a cell.
+# Maximum number of cells, maximum number of ranges per column, and minimum number of rows of a value with its own cell.
 _MOST_CELLS, _RANGES, _REPEATS = 1_024, 128, 10.0
-# A column with fewer cells than this, because of few rows, gains nothing over its own model.
+# If there are too few rows for this many cells per column, corrections do not improve on the models of the columns.
 _FEWEST_CELLS = 8
 FOLDS = 5
-# Ridge, in rows of curvature 1.
+# Ridge, as a number of rows of curvature 1.
 _RIDGE = 0.5
-# Curvature of rows whose class is certain.
+# Minimum curvature, for rows whose class is certain.
 _LEAST_CURVATURE = 1e-5
-# Every column has two further codes: missing and unseen.
-_FURTHER = 2
-# The ridge of its stacking weights.
+# Every column has two additional codes: missing and unseen.
+_N_EXTRA_CODES = 2
+# The ridge of the stacking weights of this view.
 RIDGE = 4.0
 
 
@@ -53,18 +54,18 @@ RIDGE = 4.0
 class CellRegression(FieldsOnlyPickle):
     """Corrections of the scores of classes, one for each cell of each column.
 
-    The corrections of a column have mean 0 over the training rows, so that a column that is not given adds 0. They are
-    estimates like stacking weights: rows that are learned or forgotten change them when they are fitted again.
+    The corrections of a column have mean 0 over the training rows, so that a column that is not given adds 0. Like
+    stacking weights, they are not updated when rows are learned or forgotten, but at the next refit.
     """
 
     name: str
-    cells: TableBinning  # of the columns of the codes; categories are coded alike
+    cells: TableBinning  # cells of the columns of the codes; categories have the same codes
     tables: Floats  # (1 + folds, slots, classes): fitted on all rows, and without each fold
 
     @cached_property
     def offsets(self) -> Array:
         """First slot of each column, and the number of slots."""
-        return np.concatenate([[0], np.cumsum(self.cells.sizes + _FURTHER)])
+        return np.concatenate([[0], np.cumsum(self.cells.sizes + _N_EXTRA_CODES)])
 
     def slots(self, binned: BinnedRows, kernels: Kernels) -> Positions:
         """Return the slots of rows, ``(rows, columns)``; -1 where a cell is not given."""
@@ -81,7 +82,7 @@ class CellRegression(FieldsOnlyPickle):
         return self._sums(self.slots(binned, kernels), np.zeros(len(binned.codes), dtype=np.int64))
 
     def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
-        """Score rows by corrections without their fold; rows of weight 0 by those of all rows."""
+        """Score rows with corrections fitted without their fold; rows of weight 0 with those fitted on all rows."""
         return self._sums(self.slots(binned, kernels), np.where(weight > 0, 1 + folds_of(binned), 0))
 
     def _sums(self, slots: Positions, table: Array) -> Floats:
@@ -107,13 +108,13 @@ def folds_of(binned: BinnedRows) -> Array:
 def with_refitted_cells(
     stacked: StackedViews, likelihood: TableLikelihood, problem: WeightProblem, kernels: Kernels
 ) -> tuple[StackedViews, WeightProblem]:
-    """Return the views with a cell regression, and the problem of fitting their weights, if it pays.
+    """Return the views with a cell regression if it improves them, and the problem of fitting their weights.
 
-    It pays if the log-loss of left-out rows, by weights that all classes share, falls by more than a standard error.
-    Rows that are left out in blocks have no folds by hash: then the views stay as they are.
+    It is added if the leave-one-out log-loss, with weights shared by all classes, decreases by more than a standard
+    error. If rows are left out in blocks, folds by hash are not possible, and the views are returned unchanged.
     """
     training = problem.training
-    n_rows = int(training.multiplicity.sum())  # copies of a row count, whether they are one row or several
+    n_rows = int(training.multiplicity.sum())  # including copies
     if n_rows < LEAST_ROWS or training.blocks is not None or not stacked.views:
         return stacked, problem
     made = make_cells(likelihood, stacked.binning, stacked.row_weight, n_rows)
@@ -129,15 +130,18 @@ def with_refitted_cells(
 def make_cells(
     likelihood: TableLikelihood, binning: TableBinning, row_weight: float, n_rows: int
 ) -> tuple[TableBinning, int] | None:
-    """Make the cells of all columns from their statistics; None where there are too many columns for the rows.
+    """Return the cells of all columns from their statistics; None if there are too many columns for the rows.
 
-    Also return the largest number of cells of a column, which categories are held to when corrections are fitted.
+    Also return the maximum number of cells of a column, to which categories are limited in fitting.
     """
     statistics = likelihood.statistics
     grids = {c.column: statistics.grid.column(statistics.place(c.column)) for c in binning.columns if c.is_number}
     least = _REPEATS * row_weight
     needs = np.array(
-        [_need(grids[c.column], least) if c.is_number else min(c.size, _RANGES) for c in binning.columns],
+        [
+            _n_cells_without_limit(grids[c.column], least) if c.is_number else min(c.size, _RANGES)
+            for c in binning.columns
+        ],
         dtype=np.int64,
     )
     limits = np.arange(1, needs.max(initial=1) + 1)
@@ -150,21 +154,21 @@ def make_cells(
 
 
 def _repeated(cells: Cells, least: float) -> Array:
-    """Return the cells that are one value of at least such a weight, the heaviest first."""
+    """Return the cells with a single value of at least this weight, the largest first."""
     weight = cells.count.sum(axis=1)
     found = np.flatnonzero((cells.low == cells.high) & (weight >= least))
     return np.asarray(found[np.argsort(-weight[found], kind="stable")])
 
 
-def _need(cells: Cells, least: float) -> int:
-    """Return how many cells a column of numbers would have without a limit."""
+def _n_cells_without_limit(cells: Cells, least: float) -> int:
+    """Return the number of cells of a numeric column without a limit."""
     return min(len(cells.low), _RANGES + 2 * len(_repeated(cells, least)))
 
 
 def _column(column: ColumnBinning, cells: Cells, most: int, least: float) -> ColumnBinning:
     cells = occupied(cells)
     ranges = min(_RANGES, max(1, most // 2))
-    # A value that is alone cuts the range around it in two.
+    # A value with its own cell divides the range around it in two.
     alone = np.sort(_repeated(cells, least)[: max(0, most - ranges) // 2])
     few = cells
     if len(cells.low) > most:
@@ -175,12 +179,12 @@ def _column(column: ColumnBinning, cells: Cells, most: int, least: float) -> Col
 def fit_cell_regression(
     cells: TableBinning, most: int, binned: BinnedRows, classes: Array, weight: Floats, before: Floats, kernels: Kernels
 ) -> CellRegression:
-    """Fit corrections to the left-out log posteriors of rows, ``before``, on all rows and without each fold.
+    """Fit corrections to the left-out log posteriors ``before``, on all rows and without each fold.
 
-    The ``most`` frequent categories of a column have corrections of their own.
+    The ``most`` most frequent categories of a column have separate corrections.
     """
     n_classes = before.shape[1]
-    n_slots = int((cells.sizes + _FURTHER).sum())
+    n_slots = int((cells.sizes + _N_EXTRA_CODES).sum())
     view = CellRegression("cells of single columns", cells, np.zeros((1 + FOLDS, n_slots, n_classes)))
     own, n_features = _features(cells, most)
     slots, folds = view.slots(binned, kernels), folds_of(binned).astype(np.int32)
@@ -200,7 +204,7 @@ def fit_cell_regression(
 
     slopes = np.stack([by_feature(own) for own in residual.T], axis=2)
     counts = by_feature(weight)
-    first = np.searchsorted(np.cumsum(cells.sizes + _FURTHER), np.arange(n_slots), side="right")
+    first = np.searchsorted(np.cumsum(cells.sizes + _N_EXTRA_CODES), np.arange(n_slots), side="right")
     column = np.empty(n_features, dtype=np.int64)
     column[own] = first
     out = [-1, *range(FOLDS)]
@@ -209,10 +213,10 @@ def fit_cell_regression(
 
 
 def _features(cells: TableBinning, most: int) -> tuple[Array, int]:
-    """Return the feature of each slot, and their number: all but the most frequent categories share one."""
+    """Return the feature of each slot, and the number of features; rare categories share a feature."""
     parts, n_features = [], 0
     for column in cells.columns:
-        codes = np.arange(column.size + _FURTHER)
+        codes = np.arange(column.size + _N_EXTRA_CODES)
         if not column.is_number and column.size > most:
             rare = np.argsort(-column.count, kind="stable")[most:]
             codes[rare] = column.size + 1  # as unseen categories
@@ -223,7 +227,7 @@ def _features(cells: TableBinning, most: int) -> tuple[Array, int]:
 
 
 def _corrections(products: Floats, slopes: Floats, counts: Floats, column: Array, fold: int) -> Floats:
-    """Return the corrections, ``(features, classes)``, without a fold (-1: with all)."""
+    """Return the corrections, ``(features, classes)``, fitted without a fold (-1: on all rows)."""
     from scipy.linalg import cho_factor, cho_solve
 
     kept = np.arange(FOLDS) != fold

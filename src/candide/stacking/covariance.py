@@ -1,4 +1,4 @@
-"""Number columns together: a normal distribution per class, its covariance shrunk to the one that classes share."""
+"""A view of all numeric columns: a normal distribution per class, with its covariance shrunk to the shared one."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from ..statistics.base import remaining
 from .binning import ClippedCoordinates, Coordinates, RankCoordinates
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, ViewContributions, by_chunks
 
-# Maximum number of columns in the covariance, and of cells of the matrices of all classes.
+# Maximum number of columns, and of elements of the matrices of all classes.
 MOST_COLUMNS = 200
 MOST_CELLS = 1 << 22
-# Rows of the shared covariance in that of each class, as a multiple of (columns + 2).
+# Weight of the shared covariance in that of each class, in rows, as a multiple of (columns + 2).
 _SHRINKAGES = (0.5, 8.0)
-# The variance that is added to each shared one, in coordinates of variance 1.
+# The variance that is added to the shared variances; coordinates have variance 1.
 _RIDGE = 0.01
-# Number of rows sufficient to locate the tails of a column.
+# Number of rows used to estimate the tails of a column.
 _MANY_ROWS = 20_000
-# Cells of all matrices of scale that an export brings along, for each view.
+# Maximum number of elements of the scale matrices that an export contains, for each view.
 _EXPORTED_CELLS = 1 << 14
-# Columns of matrices that are inverted together.
+# Maximum number of columns of matrices that are inverted in one batch.
 _SMALL = 64
-# Minimum share of a determinant that remains without a row: less is a rounding error.
+# Minimum share of a determinant that remains without a row; smaller values are rounding errors.
 _LEAST_LEFT = 1e-9
 
 
 class CholeskyFactor(NamedTuple):
-    """A matrix Ψ as what makes its quadratic forms sums of squares: |x whitening|² = xᵀ Ψ⁻¹ x."""
+    """The whitening matrix and log determinant of a matrix Ψ: |x whitening|² = xᵀ Ψ⁻¹ x."""
 
     whitening: Floats
     log_determinant: float
@@ -52,7 +52,7 @@ class CholeskyFactor(NamedTuple):
 
     @classmethod
     def of_each(cls, matrices: Floats) -> list[CholeskyFactor]:
-        """Of ``(matrices, columns, columns)``; many small ones together, as a call for each would take longer."""
+        """Return the factors of matrices, ``(matrices, columns, columns)``; small ones are processed in one batch."""
         if matrices.shape[1] > _SMALL:
             return [cls.of(matrix) for matrix in matrices]
         roots = np.linalg.cholesky(matrices)
@@ -64,14 +64,14 @@ class CholeskyFactor(NamedTuple):
 
 
 class MarginalFactors(NamedTuple):
-    """The scales of classes without some columns, as ``CholeskyFactor`` has them."""
+    """The factors of the scale matrices of classes for subsets of the columns (see ``CholeskyFactor``)."""
 
     whitening: Floats  # (sets of columns, classes, columns, columns)
     log_determinant: Floats  # (sets of columns, classes)
 
 
 class StudentParameters(NamedTuple):
-    """Parameters that depend on the number of rows of a class."""
+    """Parameters of Student's t that depend on the number of rows of a class."""
 
     freedom: Any  # Floats or float, as are all
     shrink: Any
@@ -85,14 +85,14 @@ class StudentParameters(NamedTuple):
 
 @dataclass(frozen=True)
 class Covariance(FieldsOnlyPickle):
-    """The predictive of a normal-inverse-Wishart model of each class, a Student's t of several dimensions.
+    """The predictive of a normal-inverse-Wishart model of each class: a multivariate Student's t.
 
-    With S_k the scatter of a class and W = Σ S_k, its scale is Ψ_k = S_k + ``share`` · W + ``strength``/100 · I: so
-    many rows of the shared covariance. ``share`` stays when rows are left out, and ``center`` is where a class without
-    rows lies.
+    With S_k the scatter of a class and W = Σ S_k, its scale is Ψ_k = S_k + ``share`` · W + ``strength``/100 · I, which
+    adds ``strength`` rows with the shared covariance. ``share`` stays fixed when rows are left out, and ``center`` is
+    the location of a class without rows.
 
-    Columns that are not given are marginalized: of a Student's t what remains is a Student's t with the same degrees of
-    freedom, its scale the rows and columns of Ψ_k that remain (``of_columns``).
+    Columns that are not given are marginalized: the marginal of a Student's t is a Student's t with the same degrees of
+    freedom, whose scale contains the rows and columns of Ψ_k of the given columns (``marginal``).
     """
 
     name: str
@@ -104,11 +104,11 @@ class Covariance(FieldsOnlyPickle):
 
     @cached_property
     def factors(self) -> list[CholeskyFactor]:
-        """Of the scale of each class."""
+        """Factors of the scale of each class."""
         return CholeskyFactor.of_each(self.scales())
 
     def scales(self) -> Floats:
-        """Ψ of each class, ``(classes, columns, columns)``."""
+        """Scale Ψ of each class, ``(classes, columns, columns)``."""
         within = self.moments.scatter.sum(axis=0)
         return np.asarray(self.moments.scatter + (self.share * within + self.strength * _RIDGE * np.eye(len(within))))
 
@@ -120,27 +120,29 @@ class Covariance(FieldsOnlyPickle):
         def chunk(rows: slice) -> Floats:
             part = binned.take(rows)
             points, absent = self.coordinates.points(part), self.coordinates.absent(part)
-            return self._scores(points) if absent is None else self._some_lacking(points, ~absent)
+            return self._scores(points) if absent is None else self._scores_with_missing(points, ~absent)
 
         return by_chunks(binned, chunk, CHUNK_ROWS)
 
     def marginal(self, given: Array) -> Covariance:
-        """The marginal distribution of some of the columns, for points of these."""
+        """Return the marginal distribution of the given columns."""
         moments, at = self.moments, np.flatnonzero(given)
         scatter = np.ascontiguousarray(moments.scatter[:, at[:, None], at])
         remaining = replace(moments, mean=np.ascontiguousarray(moments.mean[:, at]), scatter=scatter)
         return replace(self, moments=remaining, center=self.center[at])
 
     def marginals(self, given: Array) -> MarginalFactors:
-        """Of sets of columns, ``(sets, columns)``: rows and columns of Ψ that are not given are the identity's."""
+        """Return the factors for sets of columns, ``(sets, columns)``; other columns of Ψ are those of the identity."""
         both = given[:, None, :, None] & given[:, None, None, :]
         lacking = np.eye(given.shape[1]) * ~given[:, None, None, :]
         root = np.linalg.cholesky(np.where(both, self.scales(), 0.0) + lacking)
         whitening = np.ascontiguousarray(np.linalg.inv(root).swapaxes(-1, -2))
         return MarginalFactors(whitening, 2.0 * np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2))
 
-    def _some_lacking(self, points: Floats, given: Array, left: tuple[Positions, Floats] | None = None) -> Floats:
-        """Scores of points of which not all coordinates are given; ``left``: classes and weights of rows left out."""
+    def _scores_with_missing(
+        self, points: Floats, given: Array, left: tuple[Positions, Floats] | None = None
+    ) -> Floats:
+        """Return the scores of points with missing coordinates; ``left``: classes and weights for leave-one-out."""
         step = max(1, MOST_CELLS // max(1, self.moments.scatter.size))
         parts = []
         for begin in range(0, len(points), step):
@@ -150,7 +152,7 @@ class Covariance(FieldsOnlyPickle):
         return np.concatenate(parts)
 
     def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
-        """xᵀ Ψ⁻¹ x is the sum over columns of x_j (Ψ⁻¹ x)_j; its logarithm is shared out in proportion."""
+        """Return contributions in proportion to x_j (Ψ⁻¹ x)_j, which sum to xᵀ Ψ⁻¹ x over the columns."""
         point, absent = self.coordinates.points(binned)[0], self.coordinates.absent(binned)
         columns = self.coordinates.code_columns(numbers)
         if absent is not None:
@@ -177,7 +179,7 @@ class Covariance(FieldsOnlyPickle):
             points, absent = self.coordinates.points(part), self.coordinates.absent(part)
             if absent is None:
                 return self._left_out(points, own, gone)
-            return self._some_lacking(points, ~absent, (own, gone))
+            return self._scores_with_missing(points, ~absent, (own, gone))
 
         return by_chunks(binned, chunk, CHUNK_ROWS)
 
@@ -194,8 +196,10 @@ class Covariance(FieldsOnlyPickle):
         return out
 
     def _left_out(self, points: Floats, classes: Positions, weight: Floats) -> Floats:
-        """Without a row of weight w at distance D from its class's mean, the class's scatter and W lose f D Dᵀ with
-        f = w N / (N - w), and the mean moves so that the row lies N / (N - w) as far from it.
+        """Return left-out scores.
+
+        Removing a row of weight w with difference D from its class's mean subtracts f D Dᵀ from the class's scatter and
+        from W, with f = w N / (N - w), and multiplies the difference from the mean by N / (N - w).
         """
         own_weight = self.moments.weight[classes]
         rest = remaining(own_weight, weight)
@@ -208,7 +212,7 @@ class Covariance(FieldsOnlyPickle):
             distance = away - means[classes]
             away -= means[k]
             away[own] = distance[own] * lift[own, None]
-            # A class that loses its only row gets the location of classes without rows.
+            # A class whose only row is left out has the location of classes without rows.
             last = own & (rest <= 0)
             away[last] = (points[last] - self.center) @ factor.whitening
             gone = weight * lift * (self.share + own)
@@ -219,12 +223,12 @@ class Covariance(FieldsOnlyPickle):
         return out
 
     def size(self, rows: Floats | float, n_columns: Array | int | None = None) -> StudentParameters:
-        """Of all columns, or of so many of them."""
+        """Return the parameters for this number of columns, by default all."""
         from scipy.special import gammaln
 
         n_columns = len(self.center) if n_columns is None else n_columns
         freedom = n_columns + 2 + self.strength + rows
-        # The mean of a class with less than one row is as uncertain as that of one row.
+        # The mean of a class with less than one row has the same uncertainty as with one row.
         sure = np.maximum(rows, 1.0)
         shrink = sure / (sure + 1.0)
         constant = gammaln(freedom / 2) - gammaln((freedom - n_columns) / 2) + 0.5 * n_columns * np.log(shrink)
@@ -232,10 +236,9 @@ class Covariance(FieldsOnlyPickle):
 
 
 def marginal_patterns(cells: int, may_lack: Array, most_cells: int = _EXPORTED_CELLS) -> list[Array]:
-    """The sets of given columns that an export has a distribution for: first all, then all without one, without two, …
+    """Return the sets of given columns for which an export contains a distribution: all, all but one, all but two, …
 
-    Of the columns that ``may_lack``, as many as there is room for if each takes so many ``cells``. The last level that
-    does not fit is left out.
+    Only columns in ``may_lack`` are omitted. A level is included if it fits completely, with ``cells`` per set.
     """
     columns = np.flatnonzero(may_lack).tolist()
     patterns = [np.ones(len(may_lack), dtype=bool)]
@@ -250,10 +253,10 @@ def marginal_patterns(cells: int, may_lack: Array, most_cells: int = _EXPORTED_C
 
 
 class _Marginals(NamedTuple):
-    """Points that lack coordinates, each with the distribution of those it has.
+    """Points with missing coordinates, each with the marginal distribution of the others.
 
-    Rows and columns of Ψ that a point lacks are those of the identity: with distances of 0 there, neither quadratic
-    forms nor determinants change.
+    Rows and columns of Ψ for missing coordinates are those of the identity. As the differences are 0 there, quadratic
+    forms and determinants are those of the marginal.
     """
 
     view: Covariance
@@ -270,8 +273,8 @@ class _Marginals(NamedTuple):
         return cls(view, np.where(given, points, 0.0), given, whitening[at], log_determinant[at])
 
     def scores(self) -> Floats:
-        """``(rows, classes)``."""
-        away = self._white(self.points[:, None] - self._centers(self.view.means[None]))
+        """Return scores, ``(rows, classes)``."""
+        away = self._whitened(self.points[:, None] - self._centers(self.view.means[None]))
         size = self.view.size(self.view.moments.weight, self._numbers)
         return self._known(size.log_density((away**2).sum(axis=2), self.log_determinant))
 
@@ -282,11 +285,11 @@ class _Marginals(NamedTuple):
         rest = remaining(own_weight, weight)
         lift = np.divide(own_weight, rest, out=np.zeros_like(rest), where=rest > 0)
         means, own = self._centers(view.means[None]), classes[:, None] == np.arange(len(view.means))
-        distance = self._white(self.points[:, None] - means[rows, classes][:, None])
-        away = self._white(self.points[:, None] - means)
+        distance = self._whitened(self.points[:, None] - means[rows, classes][:, None])
+        away = self._whitened(self.points[:, None] - means)
         away = np.where(own[:, :, None], distance * lift[:, None, None], away)
         last = own & (rest <= 0)[:, None]
-        center = self._white(self.points[:, None] - self._centers(view.center[None, None]))
+        center = self._whitened(self.points[:, None] - self._centers(view.center[None, None]))
         away = np.where(last[:, :, None], center, away)
         gone = (weight * lift)[:, None] * (view.share + own)
         left = np.maximum(1.0 - gone * (distance**2).sum(axis=2), _LEAST_LEFT)
@@ -296,15 +299,15 @@ class _Marginals(NamedTuple):
 
     @property
     def _numbers(self) -> Array:
-        """How many coordinates each point has, ``(rows, 1)``."""
+        """Number of coordinates of each point, ``(rows, 1)``."""
         return np.asarray(self.given.sum(axis=1, keepdims=True))
 
     def _centers(self, centers: Floats) -> Floats:
-        """Centers, ``(1, classes, columns)``, of the coordinates that points have."""
+        """Return centers, ``(rows, classes, columns)``, with 0 for missing coordinates."""
         return np.where(self.given[:, None], centers, 0.0)
 
-    def _white(self, away: Floats) -> Floats:
-        """``(rows, classes, columns)``; ``away`` may be the same for all classes."""
+    def _whitened(self, away: Floats) -> Floats:
+        """Return whitened differences, ``(rows, classes, columns)``; ``away`` may be the same for all classes."""
         return np.asarray(np.matmul(away[:, :, None, :], self.whitening)[:, :, 0])
 
     def _known(self, scores: Floats) -> Floats:
@@ -313,7 +316,7 @@ class _Marginals(NamedTuple):
 
 
 def covariances(name: str, coordinates: Coordinates, cases: LabeledRows, n_classes: int) -> list[Covariance]:
-    """Learned from rows, with little and with much shrinkage; none where there are not two columns."""
+    """Return views fitted with weak and with strong shrinkage; none with less than two columns."""
     points = coordinates.points(cases.binned)
     n_columns, n_rows = points.shape[1], float(cases.case_weight.sum())
     if n_columns < 2 or not n_rows > 0:
@@ -329,10 +332,10 @@ def covariances(name: str, coordinates: Coordinates, cases: LabeledRows, n_class
 def fit_coordinates(
     columns: Sequence[int], counts: Sequence[Floats], cases: LabeledRows, n_classes: int, order: Array | None = None
 ) -> tuple[RankCoordinates, ClippedCoordinates]:
-    """Both coordinates of number columns, which are ``columns`` among those of the codes.
+    """Fit both kinds of coordinates of the numeric columns, which are ``columns`` among the codes.
 
-    ``counts`` is the weight of each code of each of them; those with less than two codes say nothing. Of more columns
-    than can be training together, the first in ``order`` (places among the number columns) are taken.
+    ``counts`` is the weight of each code of each of them; columns with less than two codes are skipped. If there are
+    too many columns, the first in ``order`` (positions among the numeric columns) are used.
     """
     most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / n_classes)))
     order_of_columns = range(len(columns)) if order is None else order.tolist()

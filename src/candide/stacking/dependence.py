@@ -1,8 +1,8 @@
-"""Views of pairs and triples of columns: averaged one-dependence and two-dependence, from counts of codes.
+"""Views of pairs and triples of columns: averaged one-dependence and two-dependence estimators (AODE, A2DE).
 
-Every column is given one other (``OneDependence``), or a pair of the most informative ones (``TwoDependence``), and
-the class. ``UpdatedCounts`` is such a view after some rows: the counts of the last refit, and those of classes that
-have changed since.
+Every column depends on the class and on one other column (``OneDependence``) or on a pair of the most informative ones
+(``TwoDependence``). ``UpdatedCounts`` is such a view after rows were added or removed: the counts of the last refit,
+and new counts of classes that have changed since.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..statistics.base import ROUNDING
 from .binning import MergedCodes
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, View, ViewContributions, averaged, least_loss
 
-# Cells of the largest table of counts: a quarter of a gigabyte.
+# Maximum number of cells of a table of counts, which take 256 MB.
 MOST_CELLS = 1 << 25
 _PAIR_STRENGTHS, _TRIPLE_STRENGTHS = (0.5, 2.0, 8.0), (1.0, 4.0)
 
@@ -32,8 +32,8 @@ _PAIR_STRENGTHS, _TRIPLE_STRENGTHS = (0.5, 2.0, 8.0), (1.0, 4.0)
 class OneDependence(FieldsOnlyPickle):
     """log of the mean over columns u of p(x_u | class) Π_j p(x_j | x_u, class), from counts of pairs of codes.
 
-    p(x_j | x_u, class) is smoothed toward p(x_j | class) by ``strength`` rows. Columns that are not given are neither
-    among the columns u nor among the columns j: the mean is over the others.
+    p(x_j | x_u, class) is smoothed toward p(x_j | class) by ``strength`` rows. The mean is over the given columns u,
+    and the product over the given columns j.
     """
 
     name: str
@@ -43,7 +43,7 @@ class OneDependence(FieldsOnlyPickle):
 
     @cached_property
     def log_table(self) -> Floats:
-        """``(slots, slots, classes)``: what a slot adds beside a super-parent's, and beside itself log p(u | class)."""
+        """Contribution of each slot given a parent's, ``(slots, slots, classes)``; log p(u | class) on the diagonal."""
         joint, alone, strength = self.table.joint, self.alone, self.strength
         logs = np.zeros((*joint.shape[1:], padded_classes(len(joint))))
         for k in range(len(joint)):
@@ -57,7 +57,7 @@ class OneDependence(FieldsOnlyPickle):
 
     @property
     def alone(self) -> Floats:
-        """p(x_j | class) of each slot, ``(classes, slots)``."""
+        """Marginal p(x_j | class) of each slot, ``(classes, slots)``."""
         spare = np.repeat(self.table.spare, self.merged.sizes)
         return (np.diagonal(self.table.joint, axis1=1, axis2=2) + 0.5) / (self.table.rows[:, None] + spare)
 
@@ -102,7 +102,7 @@ class OneDependence(FieldsOnlyPickle):
 
 
 def take_mean(scores: Floats, parents: Positions) -> Floats:
-    """Scores as logarithms of means over the parents that are given, in place; from logarithms of sums."""
+    """Convert logarithms of sums over the given parents to logarithms of means, in place."""
     scores -= _log_numbers(parents)
     return scores
 
@@ -110,7 +110,7 @@ def take_mean(scores: Floats, parents: Positions) -> Floats:
 def put_mean(
     scores: Floats, parents: Positions, classes: Positions, weight: Floats, own: Floats, kernels: Kernels
 ) -> Floats:
-    """Scores with those under the own class replaced by means of such sums, in place."""
+    """Replace scores under the own class by logarithms of means, in place; ``own`` are logarithms of sums."""
     numbers = _log_numbers(parents)
     by_class = np.zeros(scores.shape[1])
     if isinstance(numbers, float):
@@ -136,10 +136,10 @@ def one_dependence(
     kernels: Kernels,
     order_of_columns: Array | None = None,
 ) -> OneDependence | None:
-    """Learned from rows, their codes merged by ``maps``; None where there are not two columns to see together.
+    """Fit the view to rows whose codes are merged by ``maps``; None with less than two columns.
 
-    Where the table of counts would be too large, the first of ``order_of_columns`` are used, as many as fit. The
-    strength is the one by which rows left out are predicted best.
+    If the table of counts would be too large, the first columns in ``order_of_columns`` are used. The strength is
+    chosen by leave-one-out log-loss.
     """
     order = np.arange(len(maps)) if order_of_columns is None else order_of_columns
     merged = MergedCodes.within(maps, order, np.sqrt(MOST_CELLS / padded_classes(len(log_prior))))
@@ -151,7 +151,7 @@ def one_dependence(
         rows, n_columns = few.binned, len(merged.columns)
         if table.joint.size <= len(few.classes) * n_columns**2 * len(log_prior):
             return OneDependence(name, merged, table, strength).left_out(rows, few.classes, few.weight, kernels)
-        # A table of logarithms would be larger than what the few rows need.
+        # For few rows, a table of logarithms is not worth its cost.
         slots = merged.slots(rows.codes)
         return few.under_each_class(
             len(log_prior), lambda classes, weight: kernels.own_pair_scores(slots, classes, weight, table, strength)
@@ -164,33 +164,33 @@ def _counted(merged: MergedCodes, cases: LabeledRows, n_classes: int, kernels: K
     slots, n_slots = merged.slots(cases.binned.codes), int(merged.offsets[-1])
     joint = kernels.joint_counts(slots, slots, cases.classes, cases.case_weight, (n_classes, n_slots, n_slots))
     rows = np.bincount(cases.classes, cases.case_weight, minlength=n_classes).astype(np.float64, copy=False)
-    # Half a row for each code but the unseen one, which takes its share from the others.
+    # A pseudo-count of ½ for each code except unseen values.
     return PairTable(joint, rows, 0.5 * (merged.sizes - 1))
 
 
-# A pair with more joint slots than this needs four rows per slot.
+# Pairs with more joint slots than this are used only with at least four rows per slot.
 _MODEST = 64
 
 
 @dataclass(frozen=True)
 class JointSlots(FieldsOnlyPickle):
-    """Slots of pairs of columns, those of each pair after the last's."""
+    """Slots of pairs of columns, numbered consecutively, pair after pair."""
 
-    columns: Positions  # (pairs, 2), places among the merged columns
+    columns: Positions  # (pairs, 2), positions among the merged columns
     merged: MergedCodes
 
     @cached_property
     def sizes(self) -> Array:
-        """The number of joint slots of each pair."""
+        """Number of joint slots of each pair."""
         return np.asarray(self.merged.sizes[self.columns].prod(axis=1))
 
     @cached_property
     def offsets(self) -> Array:
-        """Where each pair's slots begin, and where the last one's end."""
+        """First slot of each pair, and the total number of slots."""
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
     def of(self, slots: Positions) -> Positions:
-        """``(rows, pairs)`` from slots of the columns; -1 where one of the two is not given."""
+        """Return joint slots, ``(rows, pairs)``, from the slots of columns; -1 if one of the two is not given."""
         one, other = self.columns.T
         codes = slots[:, other] - self.merged.offsets[other].astype(np.int32)
         begins = self.offsets[:-1] - self.merged.offsets[one] * self.merged.sizes[other]
@@ -205,8 +205,8 @@ class JointSlots(FieldsOnlyPickle):
 class TwoDependence(FieldsOnlyPickle):
     """log of the mean over pairs u = (s, t) of p(x_s, x_t | class) Π_j p(x_j | x_s, x_t, class), from counts.
 
-    p(x_j | x_s, x_t, class) is smoothed by ``strength`` rows toward the mean of what s and t alone say. Columns that
-    are not given are in no pair and none of the columns j; without any pair the view is off.
+    p(x_j | x_s, x_t, class) is smoothed by ``strength`` rows toward the mean of p(x_j | x_s, class) and p(x_j | x_t,
+    class). Columns that are not given are ignored, in pairs and as j; without any pair, the scores are 0.
     """
 
     name: str
@@ -217,7 +217,7 @@ class TwoDependence(FieldsOnlyPickle):
 
     @cached_property
     def log_table(self) -> Floats:
-        """``(joint slots, slots, classes)``: what a slot adds beside a pair's."""
+        """Contribution of each slot given the joint slot of a pair, ``(joint slots, slots, classes)``."""
         joint, singles = self.table.joint, _Singles(self.table.singles, self.one.alone, self.strength)
         logs = np.zeros((*joint.shape[1:], padded_classes(len(joint))))
         for place, columns in enumerate(self.joint.columns):
@@ -257,7 +257,7 @@ class TwoDependence(FieldsOnlyPickle):
         return self.with_table(TripleTable(one.table, table.columns, table.joint[k : k + 1]))
 
     def scores_by_counts(self, binned: BinnedRows, kernels: Kernels) -> Floats:
-        """``(rows,)`` under the only class, without a table of logarithms."""
+        """Return scores under the only class, ``(rows,)``, without a table of logarithms."""
         slots = self.one.merged.slots(binned.codes)
         parents = self.joint.of(slots)
         none = np.zeros(len(slots), dtype=np.int32), np.zeros(len(slots))
@@ -271,9 +271,9 @@ class TwoDependence(FieldsOnlyPickle):
 def two_dependence(
     name: str, one: OneDependence, best_columns: Array, cases: LabeledRows, log_prior: Floats, kernels: Kernels
 ) -> TwoDependence | None:
-    """Learned from the rows that ``one`` has learned from; super-parents are pairs of the best of its columns.
+    """Fit the view to the rows of ``one``; parents are pairs of its best columns.
 
-    None where there is no third column, or no pair of a size that so many rows can fill.
+    Return None if there is no third column, or if all pairs have too many joint slots for the number of rows.
     """
     joint = _affordable(one, best_columns, len(cases.classes))
     if len(one.merged.columns) < 3 or not len(joint.columns):
@@ -311,7 +311,10 @@ class _Singles(NamedTuple):
     strength: float
 
     def logs(self, joint: Floats, one: slice, other: slice) -> Floats:
-        """``(classes, joint slots, slots)`` for two columns as parents; log p(u | class) stands with the first one."""
+        """Return logs for two parent columns, ``(classes, joint slots, slots)``.
+
+        Those of the first include log p(u | class).
+        """
         both = joint[:, :, one].sum(axis=2)
         logs = (self.given(one)[:, :, None, :] + self.given(other)[:, None, :, :]).reshape(joint.shape)
         logs *= 0.5 * self.strength
@@ -325,12 +328,12 @@ class _Singles(NamedTuple):
         return np.asarray(logs)
 
     def given(self, column: slice) -> Floats:
-        """p(x_j | x_s, class) for the slots of column s and all slots."""
+        """Return p(x_j | x_s, class) for the slots of column s and all slots."""
         rows = np.diagonal(self.pairs.joint, axis1=1, axis2=2)[:, column, None] + BACK_STRENGTH
         return np.asarray((self.pairs.joint[:, column] + BACK_STRENGTH * self.alone[:, None, :]) / rows)
 
 
-# Rows that are scored from the counts of changed classes; for more, a table of logarithms is worth its cost.
+# Maximum number of rows scored directly from the counts of changed classes; for more, a table of logarithms is faster.
 _FEW_ROWS = 256
 
 DependenceView = OneDependence | TwoDependence
@@ -340,8 +343,8 @@ DependenceView = OneDependence | TwoDependence
 class UpdatedCounts:
     """A view whose counts have changed in some classes.
 
-    The counts of a changed class are a copy of its own, so that one row costs the counts of one class and not those of
-    all; the table of logarithms of the other classes stays as it is.
+    A changed class has its own copy of the counts, so an update with one row only copies the counts of one class, and
+    the table of logarithms of the other classes is reused.
     """
 
     base: DependenceView
@@ -353,7 +356,7 @@ class UpdatedCounts:
 
     @cached_property
     def whole(self) -> DependenceView:
-        """The view with all changes in its counts."""
+        """The view with all changes applied to its counts."""
         if isinstance(self.base, OneDependence):
             return self.base.with_table(_joined_pairs(self.base.table, self.own))
         own = {k: view for k, view in self.own.items() if isinstance(view, TwoDependence)}
@@ -405,7 +408,7 @@ def _with_rows(alone: DependenceView, cases: LabeledRows, sign: float) -> Depend
 
 
 def _with_counts(joint: Floats, parents: Positions, slots: Positions, weight: Floats, sign: float) -> Floats:
-    """The counts of one class, ``(1, parents, slots)``, with the weight of some rows added or subtracted."""
+    """Return the counts of one class, ``(1, parents, slots)``, after adding or subtracting the weight of rows."""
     out = joint.copy()
     for of_parents, of_slots, own in zip(parents, slots, weight, strict=True):
         at = np.ix_(of_parents, of_slots)

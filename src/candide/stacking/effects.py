@@ -15,9 +15,9 @@ from .views import FieldsOnlyPickle, ViewContributions
 
 # The ridge of effects, in rows.
 _RIDGE = 20.0
-# What the variance of an effect by chance is multiplied by before it is taken off.
-_CHANCE = 3.0
-# Columns whose pairs are tried, those with the largest effects, and pairs that are kept.
+# Factor of the variance by chance that is subtracted from the variance of an effect.
+_CHANCE_FACTOR = 3.0
+# Number of columns with the largest effects whose pairs are tried, and maximum number of pairs that are kept.
 _PAIRED, _MOST_PAIRS = 12, 12
 
 
@@ -60,12 +60,12 @@ class _Rows(NamedTuple):
 
 
 def fit_effects(merged: MergedCodes, scores: Floats, codes: Positions, weight: Floats, kernels: Kernels) -> Effects:
-    """Return the effects of columns, and of the pairs of columns that explain most of what these leave.
+    """Return the effects of columns, and of the pairs that explain most of the residuals.
 
     Parameters
     ----------
     merged : MergedCodes
-        The columns, and few slots for each.
+        The columns, with few slots each.
     scores : array of shape (rows, classes)
         The scores of a view.
     codes : array of shape (rows, columns)
@@ -94,7 +94,7 @@ def fit_effects(merged: MergedCodes, scores: Floats, codes: Positions, weight: F
 
 
 def _single_effects(merged: MergedCodes, scores: Floats, rows: _Rows) -> tuple[Floats, Floats]:
-    """Return the least squares fit by a sum over columns, each of mean 0 over the rows, shrunk; and its variances."""
+    """Return shrunken effects from a least squares fit, each with mean 0 over the rows, and their variances."""
     from scipy.linalg import cho_factor, cho_solve
 
     slots, weight = rows.slots, rows.weight
@@ -111,13 +111,15 @@ def _single_effects(merged: MergedCodes, scores: Floats, rows: _Rows) -> tuple[F
     found -= np.repeat(np.add.reduceat(found * count[:, None], offsets, axis=0) / total[:, None], sizes, axis=0)
     found[count == 0] = 0.0
     variance = np.add.reduceat((found**2).sum(axis=1) * count, offsets) / total
-    kept = _share_kept(variance, sizes, scores - found[slots].sum(axis=1), weight)
+    kept = _shrinkage(variance, sizes, scores - found[slots].sum(axis=1), weight)
     return np.asarray(found * np.repeat(kept, sizes)[:, None]), kept**2 * variance
 
 
-def _share_kept(variance: Floats | np.floating, n_values: Array | int, residual: Floats, weight: Floats) -> Floats:
-    """Return what is left of effects when the variance that chance alone gives them is taken off."""
-    by_chance = _CHANCE * (n_values - 1) * float(np.average((residual**2).sum(axis=1), weights=weight)) / weight.sum()
+def _shrinkage(variance: Floats | np.floating, n_values: Array | int, residual: Floats, weight: Floats) -> Floats:
+    """Return the factor that shrinks effects by the share of their variance that is due to chance."""
+    by_chance = (
+        _CHANCE_FACTOR * (n_values - 1) * float(np.average((residual**2).sum(axis=1), weights=weight)) / weight.sum()
+    )
     return np.asarray(np.maximum(1.0 - by_chance / np.maximum(variance, 1e-300), 0.0))
 
 
@@ -134,5 +136,5 @@ def _pair_effect(merged: MergedCodes, residual: Floats, rows: _Rows, pair: Array
     sums = [np.bincount(place, rows.weight * own, minlength=size) for own in residual.T]
     table = np.column_stack(sums) / (count + _RIDGE)[:, None]
     variance = count @ (table**2).sum(axis=1) / rows.weight.sum()
-    kept = float(_share_kept(variance, int(np.count_nonzero(count)), residual - table[place], rows.weight))
+    kept = float(_shrinkage(variance, int(np.count_nonzero(count)), residual - table[place], rows.weight))
     return _PairEffect(place, kept * table, kept**2 * float(variance))

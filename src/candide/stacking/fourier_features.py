@@ -56,7 +56,7 @@ class Inputs(FieldsOnlyPickle):
     def of(cls, columns: Array, counts: Sequence[Floats], is_number: Sequence[bool], cases: LabeledRows) -> Inputs:
         """Return the inputs for some columns; ``counts`` has the weight of each code, for all columns of the table."""
         numbers = np.array([j for j in columns if is_number[j] and len(counts[j]) > 1], dtype=np.int64)
-        # Numbers are one bin, so that only observed and missing cells are distinguished.
+        # Numbers have one bin, so that only observed and missing cells are distinguished.
         maps = merge_codes(counts, is_number, 1)
         parted = np.array([j for j in columns if len(np.unique(maps[j][cases.binned.codes[:, j]])) > 1], dtype=np.int64)
         ranks = RankCoordinates.of(numbers, [counts[j] for j in numbers])
@@ -77,7 +77,8 @@ class Inputs(FieldsOnlyPickle):
     def order(self, cases: LabeledRows, relevance: Floats) -> Array:
         """Return an order of the inputs that is independent of the order of columns and of names.
 
-        Inputs are sorted by their sums per class, regardless of the order of the classes; ties keep their order.
+        Inputs are sorted by their sums per class, which do not depend on the order of the classes; ties keep their
+        order.
         """
         from scipy.sparse import csr_matrix
 
@@ -91,7 +92,7 @@ class Inputs(FieldsOnlyPickle):
             ones = _ones(self.levels.slots(cases.binned.codes), int(self.levels.offsets[-1]))
             parts.append((of_class @ ones).toarray())
         worth = np.sort(np.hstack(parts), axis=0)
-        # Sums of the same numbers in another order differ in their last digits.
+        # Rounded, because the last digits depend on the order of summation.
         return np.lexsort((*_rounded(worth), _rounded(relevance[self.column])))
 
     def times(self, binned: BinnedRows, matrix: Floats) -> Floats:

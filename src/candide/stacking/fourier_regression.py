@@ -18,9 +18,9 @@ from .covariance import CholeskyFactor
 from .fourier_features import Inputs, RandomFourierFeatures, draw_features
 from .views import BinnedRows, FieldsOnlyPickle, LabeledRows, ViewContributions, by_chunks
 
-# Features of a view. With 500, tables of some thousand rows lose .005 of their log-loss; it takes twice as long.
+# Features of a view. With 500, the log-loss on tables of some thousand rows is 0.005 lower, in twice the time.
 WIDTH = 300
-# Rows and columns that the features are fitted on, at most.
+# Maximum number of rows and columns that the regression is fitted on.
 MOST_ROWS = 20_000
 MOST_COLUMNS = 200
 # The views, the number of columns of a feature (None: all), and the seed of the features.
@@ -31,12 +31,12 @@ _KINDS = (
 _PENALTIES = tuple(10.0**power for power in range(-3, 4))
 # Number of rows at a time: larger blocks would allocate new memory pages each time.
 _CHUNK = 1 << 10
-# Minimum of 1 minus the leverage of a row: less is a rounding error.
+# Minimum of 1 minus the leverage of a row; smaller values are rounding errors.
 _LEAST_LEFT = 1e-9
 
 
 class FeatureSums(NamedTuple):
-    """Additive sums over rows."""
+    """Sums over rows, which are additive."""
 
     weight: Floats  # (classes,)
     sums: Floats  # (classes, features)
@@ -55,7 +55,7 @@ class FeatureSums(NamedTuple):
         return cls(weight, heights, products)
 
     def __reduce__(self) -> Any:
-        # Products come in pairs that are equal; half of them is stored.
+        # The matrix of products is symmetric, and only its lower half is pickled.
         return _unpacked, (self.weight, self.sums, self.products[np.tril_indices(len(self.products))])
 
     @property
@@ -74,12 +74,12 @@ class FeatureSums(NamedTuple):
 
     @property
     def scatter(self) -> Floats:
-        """``(features, features)``: products of the deviations of features from their means."""
+        """Scatter matrix of the features, ``(features, features)``."""
         return np.asarray(self.products - self.total * np.outer(self.mean, self.mean))
 
     @property
     def slants(self) -> Floats:
-        """Products of the deviations of features and class indicators from their means, ``(features, classes)``."""
+        """Cross-products of centered features and centered class indicators, ``(features, classes)``."""
         return np.asarray((self.sums - np.outer(self.weight, self.mean)).T)
 
 
@@ -92,20 +92,19 @@ def _unpacked(weight: Floats, heights: Floats, lower: Floats) -> FeatureSums:
 
 @dataclass(frozen=True)
 class FourierRegression(FieldsOnlyPickle):
-    """How much more probable each class is than it is on the whole, as a smooth function of several columns at once.
+    """Difference between the probability of each class and its frequency, as a smooth function of several columns.
 
-    A feature is the cosine of a weighted sum of columns; its weights are drawn at random, once, and stay. Each class's
-    indicator is the sum of many features, with factors by least squares, held small by ``penalty``. So it is linear in
-    features that are fixed, and all it needs of the rows are sums (``FeatureSums``). Leaving a row out of
-    the sums changes its score in a closed form. Rows that lack columns have the mean features that they may
-    be (``RandomFourierFeatures.transform``).
+    A feature is the cosine of a weighted sum of columns, whose weights are drawn at random once. The class indicators
+    are regressed on the features by ridge regression with ``penalty``. The model is linear in fixed features, so it
+    only needs sums over rows (``FeatureSums``), and left-out scores have a closed form. Rows with absent columns have
+    the expectation of their features (``RandomFourierFeatures.transform``).
     """
 
     name: str
     features: RandomFourierFeatures
     sums: FeatureSums
     penalty: float
-    hash_bound: np.uint64 = ABOVE_ALL  # rows with a smaller hash were learned
+    hash_bound: np.uint64 = ABOVE_ALL  # rows with a smaller hash are in the sums
 
     @cached_property
     def _factor(self) -> CholeskyFactor:
@@ -117,10 +116,10 @@ class FourierRegression(FieldsOnlyPickle):
 
     @cached_property
     def slopes(self) -> Floats:
-        """``(features, classes)``: what each feature adds to the scores."""
+        """Regression coefficients, ``(features, classes)``."""
         from scipy.linalg import cho_factor, cho_solve
 
-        # Without the inverse, which only rows left out need: slopes are solved for after each row that is learned.
+        # Solved without the inverse, which only left-out scores need, because slopes change with each learned row.
         root = cho_factor(self._scale, lower=True, check_finite=False)
         return np.asarray(cho_solve(root, self.sums.slants, check_finite=False))
 
@@ -129,7 +128,7 @@ class FourierRegression(FieldsOnlyPickle):
         return by_chunks(binned, lambda rows: self._known(binned.take(rows), lambda h: h @ self.slopes - mean), _CHUNK)
 
     def _known(self, binned: BinnedRows, scores: Callable[[Floats], Floats]) -> Floats:
-        """Compute scores from the features; 0 for rows of which no column is given."""
+        """Return scores from the features; 0 for rows in which no column is given."""
         out = scores(self.features.transform(binned))
         codes = binned.codes[:, self.columns]
         if codes.min(initial=0) < 0:
@@ -138,7 +137,7 @@ class FourierRegression(FieldsOnlyPickle):
 
     @cached_property
     def columns(self) -> Array:
-        """The columns of the features, as positions among the codes."""
+        """Columns of the features, as positions among the codes."""
         return np.unique(self.features.inputs.column)
 
     def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
@@ -168,41 +167,43 @@ class FourierRegression(FieldsOnlyPickle):
         )
 
     def _left_out(self, heights: Floats, learned: Floats | None, classes: Positions, weight: Floats) -> Floats:
-        """Without a weight w of a row, its error is 1 / (1 - w h) times as large, where h is how much the row pulls its
-        own prediction toward itself; and the share of its class, from which scores are counted, is smaller.
+        """Return left-out scores.
 
-        ``learned``: the heights with which rows are in the sums, if these are others.
+        Leaving out a row with weight w and leverage h divides its residual by 1 - w h, and reduces the share of its
+        class, which scores are relative to.
+
+        ``learned``: the features with which rows are in the sums, if they differ from ``heights``.
         """
-        total, away = self.sums.total, _away(self.sums, classes)
+        total, away = self.sums.total, _centered_indicators(self.sums, classes)
         explained, white = self._explained(heights)
         rest = remaining(np.full_like(weight, total), weight)
         lost = np.divide(weight, rest, out=np.zeros_like(weight), where=rest > 0)
         if learned is None:
-            left = _left(np.einsum("jr,jr->r", white, white), weight, total)
+            left = _residual_divisor(np.einsum("jr,jr->r", white, white), weight, total)
             return np.asarray(away * (1.0 + lost)[:, None] - (away - explained) / left[:, None])
         learned_explained, learned_white = self._explained(learned)
-        left = _left(np.einsum("jr,jr->r", learned_white, learned_white), weight, total)
+        left = _residual_divisor(np.einsum("jr,jr->r", learned_white, learned_white), weight, total)
         pull = weight * (np.einsum("jr,jr->r", learned_white, white) + 1.0 / max(total, 1e-300))
         return np.asarray(explained + away * lost[:, None] - (away - learned_explained) * (pull / left)[:, None])
 
     def _explained(self, heights: Floats) -> tuple[Floats, Floats]:
-        """Return the scores of heights, which are overwritten, and the whitened heights, ``(features, rows)``."""
+        """Return scores from features, which are overwritten, and the whitened features, ``(features, rows)``."""
         from scipy.linalg.blas import dtrmm
 
         heights -= self.sums.mean
         explained = heights @ self.slopes
-        # Half of the whitening is zeros.
+        # The whitening matrix is triangular.
         return explained, dtrmm(1.0, self._factor.whitening.T, heights.T, lower=True, overwrite_b=True)
 
 
 def fit_fourier_regressions(
     counts: Sequence[Floats], is_number: Sequence[bool], cases: LabeledRows, n_classes: int, relevance: Floats
 ) -> Iterator[FourierRegression]:
-    """Fit views on rows: features of all columns, and features of few; none where no column varies.
+    """Fit views with features of all columns and of few columns; none if all columns are constant.
 
     ``counts`` is the weight of each code of each column, and ``relevance``, above 0, its information about the class.
     """
-    below, cases = _learned(cases)
+    below, cases = _rows_to_fit(cases)
     if not cases.case_weight.sum() > 0:
         return
     columns = np.sort(np.argsort(-relevance, kind="stable")[:MOST_COLUMNS])
@@ -214,10 +215,10 @@ def fit_fourier_regressions(
             yield FourierRegression(name, features, sums, _best_penalty(features, sums, cases.subsample()), below)
 
 
-def _learned(cases: LabeledRows) -> tuple[np.uint64, LabeledRows]:
-    """Return the rows that are fitted on, and the upper bound of their hashes.
+def _rows_to_fit(cases: LabeledRows) -> tuple[np.uint64, LabeledRows]:
+    """Return the rows that the view is fitted on, and the upper bound of their hashes.
 
-    Any row tells by its hash whether it was learned; had they been chosen by their places, it could not be left out.
+    Rows are selected by their hashes, so that it is known for any row whether it is in the sums and can be left out.
     """
     if len(cases.classes) <= MOST_ROWS:
         return ABOVE_ALL, cases
@@ -231,31 +232,31 @@ def _best_penalty(features: RandomFourierFeatures, sums: FeatureSums, cases: Lab
     scales, directions = np.linalg.eigh(sums.scatter)
     turned = (features.transform(cases.binned) - sums.mean) @ directions
     squares, slants = turned**2, directions.T @ sums.slants
-    away = _away(sums, cases.classes)
+    away = _centered_indicators(sums, cases.classes)
 
     def error(penalty: float) -> float:
         shrink = 1.0 / (np.maximum(scales, 0.0) + penalty)
-        left = _left(squares @ shrink, cases.weight, sums.total)
+        left = _residual_divisor(squares @ shrink, cases.weight, sums.total)
         explained = turned @ (shrink[:, None] * slants)
         return float(cases.case_weight @ (((away - explained) ** 2).sum(axis=1) / left**2))
 
     return min(_PENALTIES, key=error)
 
 
-def _away(sums: FeatureSums, classes: Positions) -> Floats:
-    """``(rows, classes)``: indicators of the rows' classes less the classes' shares."""
+def _centered_indicators(sums: FeatureSums, classes: Positions) -> Floats:
+    """Return indicators of the rows' classes minus the class frequencies, ``(rows, classes)``."""
     away = np.tile(-sums.share, (len(classes), 1))
     away[np.arange(len(classes)), classes] += 1.0
     return away
 
 
-def _left(pull: Floats, weight: Floats, total: float) -> Floats:
-    """Return the divisor of the error of rows when their weight is removed."""
+def _residual_divisor(pull: Floats, weight: Floats, total: float) -> Floats:
+    """Return the divisor of the residuals of rows when they are left out."""
     return np.asarray(np.maximum(1.0 - weight * (pull + 1.0 / max(total, 1e-300)), _LEAST_LEFT))
 
 
 def _by_class(cases: LabeledRows, n_classes: int) -> Any:
-    """``(classes, rows)``: the weight of each row in its class."""
+    """Return the weight of each row in its class as a sparse matrix, ``(classes, rows)``."""
     from scipy.sparse import csr_matrix
 
     rows = np.arange(len(cases.classes))

@@ -1,13 +1,13 @@
 """Ridge regression on the cells of random grids: interactions of many columns, for tables of thousands of rows.
 
-A grid takes a random subset of the columns, cuts those of numbers into ranges of a random width and shift, and keeps
-categories. A row falls into one cell of each grid. With X the indicators of cells, divided by the root of the number of
-grids, and Y the indicators of the classes less the shares of the classes,
+A grid selects a random subset of the columns, divides numeric columns into ranges with a random width and offset, and
+keeps categories. A row is in one cell of each grid. With X the indicators of cells, divided by the square root of the
+number of grids, and Y the indicators of the classes minus the class frequencies,
 
     weights = (Xᵀ X + ridge)⁻¹ Xᵀ Y,
 
-by conjugate gradients. Cells with a single row have no weight. Scores of training rows are by weights that were
-fitted without the fold of the row, and a row's fold is a function of its hash, so equal rows are left out together.
+solved by conjugate gradients. Cells with a single row have no weight. Training rows are scored with weights fitted
+without the fold of the row. The fold of a row depends only on its hash, so equal rows are left out together.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ if TYPE_CHECKING:
 LEAST_ROWS, _MOST_ROWS = 4_000, 100_000
 _MOST_COLUMNS = 64
 _GRIDS = 200
-# The share of the columns that a grid takes, besides the one with the most information.
+# Share of the columns in a grid, in addition to the most informative one.
 _SHARE_TAKEN = 0.65
 _RIDGE = 0.1
 _STEPS = 20
-# The settings are compared on some of the rows, after fewer steps, by a fold that is held out. With fewer grids, finer
-# ones would seem better.
+# The settings are compared on some of the rows, with fewer steps, by a held-out fold. Fewer grids are not used for
+# this, because finer grids would then seem better.
 _TRIAL_ROWS, _TRIAL_STEPS = 10_000, 10
-# The share of the log-loss that must be gained there: a smaller gain is not worth the time.
+# Minimum relative reduction of the log-loss of this fold; a smaller one is not worth the time.
 _LEAST_GAIN = 0.01
 # Maximum number of categories of a column with separate cells.
 _LEVELS = 60
-# The ratio of the range to the standard deviation of a uniform distribution: ranks and values share one unit.
+# The ratio of the range to the standard deviation of a uniform distribution, which scales ranks like values.
 _UNIFORM = 3.46
-# Effects of columns and pairs: bins of a column, and rows that they are fitted on at most.
+# Number of bins of a column for effects of columns and pairs, and maximum number of rows that they are fitted on.
 _BINS, _EFFECT_ROWS = 10, 20_000
-# The ridge of its stacking weights.
+# The ridge of the stacking weights of this view.
 RIDGE = 4.0
 NAME = "random grids of columns"
 
 
 class GridSetting(NamedTuple):
-    """Mean width of the ranges, in standard deviations, and how much finer columns are cut that tell more.
+    """Mean width of the ranges, in standard deviations, and how it decreases with the information of a column.
 
-    The width of a column is divided by ``least + slope · information``, in parts of the largest.
+    The width of a column is divided by ``least + slope · information``, with information relative to the maximum.
     """
 
     width: float
@@ -78,23 +78,23 @@ _SETTINGS = GridSetting(1.5, 1.0, 0.0), GridSetting(0.6, 0.4, 2.6)
 class GridRegression(FieldsOnlyPickle):
     """Weights of the cells of random grids, and the left-out scores of the rows they were fitted on.
 
-    A row that lacks a column has scores of 0. Weights are estimates like stacking weights: rows that are learned or
-    forgotten change them when they are fitted again; what was stored of a forgotten row is removed at once.
+    A row with a missing column has scores of 0. Like stacking weights, the weights are not updated when rows are
+    learned or forgotten, but at the next refit. The stored scores of a forgotten row are removed immediately.
     """
 
     name: str
     columns: Array  # among those of the codes
-    coarse: Array  # uint8 (grids, slots): the range or category of each code; 0 where a grid does not take the column
+    coarse: Array  # uint8 (grids, slots): the range or category of each code; 0 if the column is not in the grid
     keys: Array  # uint32 (cells,), ascending
     weights: Array  # float32 (cells, classes)
     rows: Hashes  # ascending hashes of the rows it was fitted on
-    row_scores: Array  # float32 (rows, classes), by weights without the fold of the row
-    sizes: Array  # codes of each column, missing and unseen included
+    row_scores: Array  # float32 (rows, classes), with weights fitted without the fold of the row
+    sizes: Array  # number of codes of each column, including missing and unseen
     effects: Effects
 
     @cached_property
     def words(self) -> Array:
-        """The words that add up to the keys of cells, uint32 ``(grids, slots)``."""
+        """Random words that sum to the keys of cells, uint32 ``(grids, slots)``."""
         return _words(self.coarse, self.sizes)
 
     @cached_property
@@ -115,7 +115,7 @@ class GridRegression(FieldsOnlyPickle):
         return np.asarray(binned.codes[:, self.columns].min(axis=1, initial=0) >= 0)
 
     def left_out(self, binned: BinnedRows, classes: Positions, weight: Floats, kernels: Kernels) -> Floats:
-        """Score rows by weights without their fold; rows that were not fitted on, by the weights of all rows."""
+        """Score rows with weights fitted without their fold; rows not used in the fit, with the final weights."""
         out = self.scores(binned, kernels)
         if len(self.rows):
             hashes = binned.hashes()
@@ -144,7 +144,7 @@ def _slots(codes: Positions, columns: Array, sizes: Array) -> Positions:
 
 
 def _words(coarse: Array, sizes: Array) -> Array:
-    """Return a random word for each range of each column and grid; 0 where a grid does not take the column."""
+    """Return a random word for each range of each column and grid; 0 if the column is not in the grid."""
     column = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
     grid = np.arange(len(coarse), dtype=np.uint64)[:, None]
     mixed = mix64((((grid << np.uint64(16)) | column) << np.uint64(8)) | coarse)
@@ -155,10 +155,10 @@ def with_grids(
     stacked: StackedViews, information: Floats, everything: TrainingRows, rows: Array, problem: WeightProblem,
     kernels: Kernels, *, always: bool,
 ) -> tuple[StackedViews, WeightProblem]:  # fmt: skip
-    """Return the views with a regression on grids, and the problem of fitting their weights, if it pays.
+    """Return the views with a regression on grids if it improves them, and the problem of fitting their weights.
 
-    Stacking weights are fitted on ``rows`` of ``everything``. Rows that are left out in blocks have no folds by hash:
-    then the views stay as they are.
+    Stacking weights are fitted on ``rows`` of ``everything``. If rows are left out in blocks, folds by hash are not
+    possible, and the views are returned unchanged.
     """
     if int(everything.multiplicity.sum()) < LEAST_ROWS or everything.blocks is not None or not stacked.views:
         return stacked, problem
@@ -185,7 +185,7 @@ def fit_grid_regression(
     binning: TableBinning, information: Floats, cases: LabeledRows, before: Floats, judged: Array, kernels: Kernels,
     *, always: bool = False,
 ) -> GridRegression | None:  # fmt: skip
-    """Fit the weights of cells; None if they hardly lower the log-loss of a held-out fold.
+    """Fit the weights of cells; None if they hardly reduce the log-loss of a held-out fold.
 
     Parameters
     ----------
@@ -196,11 +196,11 @@ def fit_grid_regression(
     cases : LabeledRows
         All training rows that were kept.
     before : array of shape (judged rows, classes)
-        Left-out log posteriors by the other views, beside which the settings of the grids are compared.
+        Left-out log posteriors by the other views, which are combined with each setting in the comparison.
     judged : array of int
         The positions of these rows among the cases.
     always : bool, default False
-        Whether they are fitted in any case.
+        Whether weights are fitted regardless of the reduction.
     """
     hashes = cases.binned.hashes()
     if len(hashes) > _MOST_ROWS:
@@ -259,7 +259,7 @@ def fit_grid_regression(
 
 
 def _log_probability(cases: LabeledRows, *views: Floats) -> Floats:
-    """Return the log probability of the class of each row, by weights of the views that are fitted on these rows."""
+    """Return the log probability of the class of each row, with stacking weights fitted on these rows."""
     shown, rows = np.stack(views), np.arange(len(cases.classes))
     ridge, least = np.full(len(views), RIDGE), np.zeros(len(views))
     fitted = fit_weights(shown, cases.classes, cases.case_weight, ridge, least, by_class=False)
@@ -267,12 +267,12 @@ def _log_probability(cases: LabeledRows, *views: Floats) -> Floats:
 
 
 class GridDraw:
-    """Draws grids over columns, which depend only on the columns and not on the rows."""
+    """Draws random grids, which depend on the columns but not on the rows."""
 
     def __init__(self, columns: Sequence[ColumnBinning], information: Floats) -> None:
         self._places = [_places(column) for column in columns]
         top = max(float(information.max(initial=0.0)), 1e-300)
-        # Rounded, because sums in another order differ in their last digits.
+        # Rounded, because the last digits depend on the order of summation.
         self._information = np.round(np.maximum(information, 0.0) / top, 3)
         self._best = int(np.argmax(self._information)) if len(columns) else 0
 
@@ -289,7 +289,7 @@ class GridDraw:
             if isinstance(places, tuple):
                 chosen = np.where(by_rank[:, [j]], places[0], places[1])
                 ranges = np.floor(chosen / width[:, [j]] + shift[:, [j]])
-                # Places ascend, so that ranges are numbered where they change.
+                # Places ascend, so the number of a range is the number of preceding changes.
                 steps = np.diff(ranges, axis=1, prepend=ranges[:, :1]) > 0
                 own = np.cumsum(steps, axis=1) + 1
             else:
@@ -301,7 +301,7 @@ class GridDraw:
 
 
 def _places(column: ColumnBinning) -> tuple[Floats, Floats] | Array:
-    """Return where the codes of numbers lie, by ranks and by values; of categories, codes with rare ones merged."""
+    """Return positions of the codes of numbers, by rank and by value, and codes of categories with rare ones merged."""
     if column.cuts is None:
         return np.asarray(merge_codes([column.count], [False], 1, _LEVELS)[0][:-2])
     share = column.count / max(float(column.count.sum()), 1e-300)
@@ -318,7 +318,7 @@ def _places(column: ColumnBinning) -> tuple[Floats, Floats] | Array:
 
 
 class _Problem(NamedTuple):
-    """Indicators of cells, and of classes."""
+    """The least squares problem: indicators of cells, and of classes."""
 
     rows: Any  # sparse (rows, cells), ones
     n_grids: int
@@ -345,7 +345,7 @@ class _Problem(NamedTuple):
         )  # fmt: skip
 
     def predict(self, some: Array, weights: Array) -> Array:
-        """Return the sums of the weights of the cells of some rows."""
+        """Return the sum of the weights of the cells of each row."""
         return self._times(self.rows[some], weights)
 
     def _times(self, rows: Any, factor: Array) -> Array:

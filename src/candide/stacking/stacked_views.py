@@ -1,4 +1,4 @@
-"""Views of a table and their weights: columns, pairs, triples, all number columns together, texts."""
+"""Views of a table and their weights: columns, pairs, triples, all numeric columns together, texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..kernels.layouts import Array, Floats
 from ..lazy import dataclass
 from ..statistics import Sample
 from .binning import TableBinning
-from .candidates import doubt, gained, information, make_views
+from .candidates import gained, information, make_views, ridge_factor
 from .cell_regression import CellRegression, with_refitted_cells
 from .covariance import Covariance
 from .dependence import UpdatedCounts
@@ -32,17 +32,17 @@ from .weights import LEAST_SIZE, PartialWeights, StackingWeights, WeightProblem,
 
 # Number of rows scored at a time.
 _CHUNK = 1 << 13
-# Folds where rows are left out in blocks.
+# Number of folds if rows are left out in blocks.
 _FOLDS = 10
-_TOGETHER = "all columns, added up"
+_SUM_NAME = "all columns, added up"
 
 
 @dataclass(frozen=True)
 class StackedViews:
     """The views of a table and their weights.
 
-    In this order: each column, each block of columns, the sum of all these (naive Bayes itself), views of several
-    columns, and text columns.
+    The order is: columns, blocks of columns, the sum of all these (naive Bayes itself), views of several columns, and
+    text columns.
     """
 
     columns: tuple[int, ...]  # columns that had a model at the last refit
@@ -52,14 +52,15 @@ class StackedViews:
     ridge: Floats  # of each view
     weights: StackingWeights
     texts: tuple[TextColumnView, ...] = ()
-    row_weight: float = 1.0  # weights are divided by it: views of several columns count rows
-    # For rows with absent columns. None: not fitted yet, and the weights of complete rows are used.
+    row_weight: float = 1.0  # weights of rows are divided by it, because views of several columns count rows
+    # Weights for rows with absent columns. None: not fitted yet, and the weights for complete rows are used.
     partial: PartialWeights | None = None
     # By class: rows with a smaller hash are in the views, and their weight is multiplied by the scale, because a sample
-    # that holds a part of the rows represents all. None: unknown, so that the views cannot be updated.
+    # represents all rows. None: unknown, so the views cannot be updated.
     hash_bound: Hashes | None = None
     scale: Floats | None = None
-    # Weights without the regression on grids, for exports that cannot express it, and the log-loss that they add.
+    # Weights without the regression on grids, for exports that cannot express it, and the resulting increase of the
+    # log-loss.
     weights_without_grids: StackingWeights | None = None
     loss_without_grids: float = 0.0
 
@@ -91,15 +92,15 @@ class StackedViews:
     def with_view_if_better(
         self, view: View, ridge: float, left_out: Floats, problem: WeightProblem, *, always: bool = False
     ) -> tuple[StackedViews, WeightProblem] | None:
-        """Return the views with one more of several columns, whose weights are to be fitted; None if it does not pay.
+        """Return the views with an additional one, whose weights are to be fitted; None if it does not improve them.
 
-        It pays if the log-loss of left-out rows, by weights that all classes share, falls by more than its standard
+        It is added if the leave-one-out log-loss, with weights shared by all classes, decreases by more than a standard
         error.
 
         Parameters
         ----------
         view : View
-            It becomes the last view of several columns.
+            The view, which becomes the last one of several columns.
         ridge : float
             The ridge of its weight.
         left_out : array of shape (rows, classes)
@@ -107,9 +108,9 @@ class StackedViews:
         problem : WeightProblem
             The left-out scores of the other views.
         always : bool, default False
-            Whether it is added even if it does not pay.
+            Whether it is added regardless of the log-loss.
         """
-        place, training = self._n_past, problem.training
+        place, training = self._first_text, problem.training
         wider = replace(self, views=(*self.views, view), ridge=np.insert(self.ridge, place, ridge))
         more = problem.with_view(place, left_out, wider._ridge(place, left_out, training))
         if always:
@@ -123,7 +124,7 @@ class StackedViews:
     @property
     def names(self) -> list[str]:
         """Names of the sum of all columns and of the views of several columns."""
-        return [_TOGETHER, *(view.name for view in self.views)]
+        return [_SUM_NAME, *(view.name for view in self.views)]
 
     @property
     def n_single(self) -> int:
@@ -133,18 +134,18 @@ class StackedViews:
     @property
     def n_views(self) -> int:
         """Number of views of all kinds."""
-        return self._n_past + len(self.texts)
+        return self._first_text + len(self.texts)
 
     @property
-    def _n_past(self) -> int:
+    def _first_text(self) -> int:
         return self.n_single + 1 + len(self.views)
 
     def without_unused(self) -> StackedViews:
-        """Return the views without those of several columns, and texts, that have no weight."""
+        """Return the views without those of several columns and of texts that have no weight."""
         past = self.n_single + 1
         kept = [i for i in range(self.n_views) if i < past or self.is_used(i)]
-        views = tuple(self.views[i - past] for i in kept if past <= i < self._n_past)
-        texts = tuple(self.texts[i - self._n_past] for i in kept if i >= self._n_past)
+        views = tuple(self.views[i - past] for i in kept if past <= i < self._first_text)
+        texts = tuple(self.texts[i - self._first_text] for i in kept if i >= self._first_text)
         partial = None if self.partial is None else self.partial.take(kept)
         weights = self.weights.take(kept)
         without = None if self.weights_without_grids is None else self.weights_without_grids.take(kept)
@@ -154,7 +155,7 @@ class StackedViews:
         )  # fmt: skip
 
     def without_row_scores(self) -> StackedViews:
-        """Return the views without left-out scores of training rows, which are of no use without these rows."""
+        """Return the views without left-out scores of training rows, which are unused without these rows."""
         views = (view.without_rows() if isinstance(view, GridRegression) else view for view in self.views)
         return replace(self, views=tuple(views))
 
@@ -169,24 +170,24 @@ class StackedViews:
         """Whether a view has a nonzero weight for some rows, or without the regression on grids."""
         partial = self.partial
         some = partial is not None and bool(partial.near[view].any() or partial.far[view].any())
-        return some or bool(self.weights.weight[view].any() or self._whole.weight[view].any())
+        return some or bool(self.weights.weight[view].any() or self._complete_row_weights.weight[view].any())
 
     @property
-    def _whole(self) -> StackingWeights:
-        """The weights from which those of rows with absent columns differ: these have no scores by grids."""
+    def _complete_row_weights(self) -> StackingWeights:
+        """The weights for complete rows, without the regression on grids, toward which partial weights are shrunk."""
         return self.weights if self.weights_without_grids is None else self.weights_without_grids
 
     def column_weight(self, n_columns: int) -> Floats:
         """Return the weight of each column, averaged over the classes; 0 for columns without a model."""
         out = np.zeros(n_columns)
         out[list(self.columns)] = self.weights.weight[: len(self.columns)].mean(axis=1)
-        out[[text.column for text in self.texts]] = self.weights.weight[self._n_past :].mean(axis=1)
+        out[[text.column for text in self.texts]] = self.weights.weight[self._first_text :].mean(axis=1)
         return out
 
     @property
     def mean_view_weight(self) -> Floats:
         """Weight of each block and each view of several columns, averaged over the classes."""
-        return np.asarray(self.weights.weight[len(self.columns) : self._n_past].mean(axis=1))
+        return np.asarray(self.weights.weight[len(self.columns) : self._first_text].mean(axis=1))
 
     def scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
         """Return the scores of rows, ``(rows, classes)``; ``log_prior`` is the score of a row without any cell."""
@@ -198,7 +199,7 @@ class StackedViews:
         return kernels.map_chunks(data, of_chunk, _CHUNK)
 
     def absent(self, likelihood: TableLikelihood, data: Columns) -> Array | None:
-        """Return which used cells are absent, ``(rows, columns of the table)``; None if none is."""
+        """Return which used cells are absent, ``(rows, columns of the table)``; None if no cell is absent."""
         absent = self.binning.absent(data)
         if absent is None:
             return None
@@ -212,7 +213,7 @@ class StackedViews:
         return sorted({*self.columns, *likelihood.places})
 
     def _share_given(self, likelihood: TableLikelihood, absent: Array) -> Floats:
-        """Return the share of the columns that each row has."""
+        """Return the share of the columns that are given in each row."""
         return np.asarray(1.0 - absent[:, self.column_places(likelihood)].mean(axis=1))
 
     def weights_for_row(
@@ -229,7 +230,7 @@ class StackedViews:
 
     def weights_for_partial_rows(self) -> PartialWeights:
         """Return the weights for rows with absent columns; those of complete rows if no others were fitted."""
-        whole = self._whole
+        whole = self._complete_row_weights
         return self.partial or PartialWeights(whole.weight, whole.weight, whole.bias)
 
     def _scores(self, likelihood: TableLikelihood, data: Any, log_prior: Floats, kernels: Kernels) -> Floats:
@@ -252,7 +253,7 @@ class StackedViews:
     def _incomplete(
         self, likelihood: TableLikelihood, data: Columns, share: Floats, log_prior: Floats, kernels: Kernels
     ) -> Floats:
-        """Return the scores of rows that have a ``share`` of the columns."""
+        """Return the scores of rows in which a ``share`` of the columns is given."""
         partial, near = self.weights_for_partial_rows(), share[:, None]
         parts = [(replace(self.weights, weight=partial.near), near)]
         parts.append((replace(self.weights, weight=partial.far), 1.0 - near))
@@ -284,7 +285,7 @@ class StackedViews:
             binned = self.binning.transform(data, kernels)
             for i, view in used:
                 add_view(i, view.scores(binned, kernels))
-        for i, text in enumerate(self.texts, self._n_past):
+        for i, text in enumerate(self.texts, self._first_text):
             if is_used(i):
                 add_view(i, text.scores(likelihood, data, kernels))
         return out
@@ -302,13 +303,13 @@ class StackedViews:
         ``share`` is the weight of each row in the views, which are fitted on the sample; 0 for rows outside of it.
         """
         out = self._table_left_out(likelihood, batch, share, kernels)
-        for i, text in enumerate(self.texts, self._n_past):
+        for i, text in enumerate(self.texts, self._first_text):
             out[i] = text.left_out(likelihood, batch, kernels)
         return out
 
     def _has_partial_weights(self, i: int, view: View) -> bool:
-        """Whether a view gets other weights for rows with absent columns: not if it is expensive and unused."""
-        return not isinstance(view, Covariance | FourierRegression) or bool(self._whole.weight[i].any())
+        """Return whether a view has weights for rows with absent columns: not if it is expensive and unused."""
+        return not isinstance(view, Covariance | FourierRegression) or bool(self._complete_row_weights.weight[i].any())
 
     def _table_left_out(
         self, likelihood: TableLikelihood, batch: Batch, share: Floats, kernels: Kernels, only: list[int] | None = None
@@ -364,10 +365,12 @@ class StackedViews:
 
     def left_out_training_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> Floats:
         """Return the out-of-sample scores of training rows, ``(views, rows, classes)``, to fit weights on."""
-        return self._judged(likelihood, training, self._heard(likelihood, training, kernels), kernels)
+        return self._out_of_sample_scores(
+            likelihood, training, self._text_bin_scores(likelihood, training, kernels), kernels
+        )
 
     @single_threaded_blas()
-    def _judged(
+    def _out_of_sample_scores(
         self, likelihood: TableLikelihood, training: TrainingRows, bin_scores: list[Floats], kernels: Kernels
     ) -> Floats:
         if training.blocks is None:
@@ -378,11 +381,11 @@ class StackedViews:
             out = self._table_without_blocks(
                 likelihood, training, np.arange(len(training.blocks)), training.batch.data, kernels
             )
-        for i, (text, bins) in enumerate(zip(self.texts, bin_scores, strict=True), self._n_past):
+        for i, (text, bins) in enumerate(zip(self.texts, bin_scores, strict=True), self._first_text):
             out[i] = text.left_out_training_scores(bins, training)
         return out
 
-    def _heard(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> list[Floats]:
+    def _text_bin_scores(self, likelihood: TableLikelihood, training: TrainingRows, kernels: Kernels) -> list[Floats]:
         return [text.bin_scores(likelihood, training, kernels) for text in self.texts]
 
     def fitted(
@@ -390,19 +393,19 @@ class StackedViews:
     ) -> tuple[StackedViews, Floats]:
         """Fit the weights; return the views with them, and the out-of-sample scores they were fitted on.
 
-        ``everything``: all training rows that were kept, of which some are enough for weights.
+        ``everything``: all kept training rows, of which weights are fitted on a subsample.
         """
         training = self.fitted_rows(everything)
-        bin_scores = self._heard(likelihood, training, kernels)
-        scores = self._judged(likelihood, training, bin_scores, kernels)
-        alone = (gained(own, training.batch.classes, training.case_weight) for own in scores[self._n_past :])
+        bin_scores = self._text_bin_scores(likelihood, training, kernels)
+        scores = self._out_of_sample_scores(likelihood, training, bin_scores, kernels)
+        alone = (gained(own, training.batch.classes, training.case_weight) for own in scores[self._first_text :])
         texts = (text.fit_weights(bins, training) for text, bins in zip(self.texts, bin_scores, strict=True))
         known = tuple(replace(text, gain=gain) for text, gain in zip(texts, alone, strict=True))
         stacked = replace(self, texts=known)
         problem = stacked.weight_problem(scores, training)
         stacked, problem = with_refitted_cells(stacked, likelihood, problem, kernels)
         if refine:
-            # The rows of the problem: views that were added since would make them fewer.
+            # The rows of the problem, which would be fewer after adding views.
             rows = self.subsample(everything)
             stacked, problem = with_grids(
                 stacked, information(likelihood, stacked.binning), everything, rows, problem, kernels,
@@ -411,7 +414,7 @@ class StackedViews:
         return replace(stacked, weights=problem.weights, partial=None), problem.scores
 
     def cases(self, training: TrainingRows, kernels: Kernels) -> LabeledRows:
-        """Return training rows as views are fitted on them."""
+        """Return training rows in the form that views are fitted on."""
         weight = training.case_weight / mean_row_weight(training)
         binned = self.binning.transform(training.batch.data, kernels)
         return LabeledRows(binned, training.batch.classes, weight, weight / training.multiplicity)
@@ -447,13 +450,13 @@ class StackedViews:
             masked = self._table_left_out(likelihood, batch, some.case_weight / some.multiplicity, kernels, kept)
         else:
             masked = self._table_without_blocks(likelihood, training, masks.rows, batch.data, kernels, kept)
-        for i, text in enumerate(self.texts, self._n_past):
+        for i, text in enumerate(self.texts, self._first_text):
             masked[i] = np.where(absent[:, [text.column]], 0.0, scores[i][masks.rows])
         copies = np.bincount(masks.rows, minlength=len(training.batch.classes))[masks.rows]
         weight = some.case_weight / mean_row_weight(training) / copies
         share, log_prior = self._share_given(likelihood, absent), log_shares(likelihood.statistics.rows)
         ridge = self.weight_problem(scores, training).ridge
-        return fit_partial(self._whole, masked, share, batch.classes, weight, log_prior, ridge)
+        return fit_partial(self._complete_row_weights, masked, share, batch.classes, weight, log_prior, ridge)
 
     def fit_weights(self, scores: Floats, training: TrainingRows) -> StackedViews:
         """Return the views with weights fitted to out-of-sample scores."""
@@ -470,17 +473,18 @@ class StackedViews:
     def _ridge(self, view: int, scores: Floats, training: TrainingRows) -> float:
         """Return the ridge of a view; for views of several columns it depends on their own gain.
 
-        Corrections of cells have no gain of their own; they were compared with the other views when they were added.
+        Corrections of cells have no gain as a single view; they were compared with the other views when they were
+        added.
         """
         own, several = float(self.ridge[view]), view - self.n_single - 1
         if several < 0 or (several < len(self.views) and isinstance(self.views[several], CellRegression)):
             return own
-        return own * doubt(scores, training.batch.classes, training.case_weight / mean_row_weight(training))
+        return own * ridge_factor(scores, training.batch.classes, training.case_weight / mean_row_weight(training))
 
 
 def fit_stacked_views(
     likelihood: TableLikelihood, training: TrainingRows, order: int, refine: bool | str, kernels: Kernels
 ) -> tuple[StackedViews, Floats, Array]:
-    """Fit views and weights; also return the out-of-sample scores that weights were fitted on, and of which rows."""
+    """Fit views and weights; also return the rows and out-of-sample scores that weights were fitted on."""
     stacked = make_views(likelihood, training, order, kernels)
     return *stacked.fitted(likelihood, training, refine, kernels), stacked.subsample(training)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _RIDGE = 0.5
 # Number of texts scored at once: their scores in all views are in memory until they are combined.
 _CHUNK = 1 << 11
-# Number of texts that the weights are fitted on; fewer with many classes, because each text informs all of them.
+# Number of texts that the weights are fitted on; fewer with many classes, because each text contributes to all.
 _MOST_ROWS, _ENOUGH_ROWS, _MOST_CELLS = 8_000, 2_000, 400_000
 _FOLDS = 10
 # Number of folds for the out-of-fold scores of a text column in a table; only two for many rows, to save time.

@@ -1,4 +1,4 @@
-"""Training rows that the model keeps, subsamples of them on which weights are fitted, and folds."""
+"""Training rows kept by the model, their folds, and the subsamples that weights are fitted on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _dealt_until(n: Array) -> Array:
 def contiguous_folds(classes: Positions, n_folds: int) -> Positions:
     """Assign consecutive rows of a class to the same fold.
 
-    Classes start with different folds: else classes of one row would all be in the first fold.
+    Classes start with different folds; otherwise classes with one row would all be in the first fold.
 
     >>> contiguous_folds(np.array([0, 0, 0, 0, 1, 2, 2]), 2)
     array([0, 0, 1, 1, 1, 0, 1], dtype=int32)

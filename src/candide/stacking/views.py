@@ -26,18 +26,18 @@ class FieldsOnlyPickle:
         return {name: getattr(self, name) for name in names}
 
 
-# Views of dependent columns are overconfident; their losses are compared at the best of these temperatures.
+# Views of dependent columns are overconfident, so their losses are compared at the best of these temperatures.
 _TEMPERATURES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1)
-# Rows on which the smoothing strength is chosen, at most.
+# Maximum number of rows used to choose the smoothing strength.
 _FEW_ROWS = 500
 
 
 class BinnedRows(NamedTuple):
     """Rows as codes and numbers, the input of views."""
 
-    codes: Array  # int32 (rows, columns): of a column's V codes 0 to V - 1; V is missing, V + 1 unseen, -1 not given
+    codes: Array  # int32 (rows, columns): 0 to V - 1 for values, V for missing, V + 1 unseen, -1 not given
     numbers: Floats  # (rows, number columns), missing as NaN
-    without: Array | None = None  # bool (rows, number columns): which numbers are not given; None: all are
+    without: Array | None = None  # bool (rows, number columns): which numbers are not given; None: all are given
     known: Array | None = None  # the codes before masking; None: no cell is masked
 
     def take(self, rows: Array | slice) -> BinnedRows:
@@ -77,9 +77,7 @@ class LabeledRows(NamedTuple):
         return self if n_rows <= most else self.take(np.arange(most) * n_rows // most)
 
     def under_each_class(self, n_classes: int, own: Callable[[Positions, Floats], Floats]) -> Floats:
-        """``(rows, classes)`` from scores under one class without some weight of it; other classes than the own one
-        lose none.
-        """
+        """Return scores, ``(rows, classes)``, one class at a time; weight is removed only from the own class."""
         shares = [
             (np.full_like(self.classes, k), np.where(self.classes == k, self.weight, 0.0)) for k in range(n_classes)
         ]
@@ -89,15 +87,15 @@ class LabeledRows(NamedTuple):
 class ViewContributions(NamedTuple):
     """The scores of one row under a view, as a sum of terms."""
 
-    columns: Array  # (parts,) places of columns among the codes
+    columns: Array  # (parts,) positions of columns among the codes
     scores: Floats  # (parts, classes)
-    rest: Floats  # (classes,) what belongs to no column alone
-    pairs: Array = np.zeros((0, 2), dtype=np.int64)  # (pairs, 2) places of columns that have a term together
+    rest: Floats  # (classes,) contribution that belongs to no single column
+    pairs: Array = np.zeros((0, 2), dtype=np.int64)  # (pairs, 2) positions of columns with a common term
     pair_scores: Floats | None = None  # (pairs, classes)
 
 
 class View(Protocol):
-    """A view of the rows: scores that are log p(x | class) up to a term that all classes share."""
+    """A view: scores that are log p(x | class) up to a term that all classes share."""
 
     @property
     def name(self) -> str:
@@ -110,7 +108,7 @@ class View(Protocol):
         """Return the scores, ``(rows, classes)``, of training rows, each with this weight of it left out."""
 
     def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
-        """Return the terms that the scores of one row are the sum of.
+        """Return the terms that sum to the scores of one row.
 
         ``numbers`` are the positions of the number columns among the codes."""
 
@@ -135,7 +133,7 @@ def tempered_loss(scores: Floats, classes: Array, weight: Floats, log_prior: Flo
 def least_loss(
     strengths: tuple[float, ...], score: Callable[[float, LabeledRows], Floats], cases: LabeledRows, log_prior: Floats
 ) -> float:
-    """Return the strength with the least leave-one-out log-loss on a subsample of the rows; of equals the first."""
+    """Return the strength with the lowest leave-one-out log-loss on a subsample, the first one in case of ties."""
     few = cases.subsample()
     return min(
         strengths, key=lambda strength: tempered_loss(score(strength, few), few.classes, few.case_weight, log_prior)
@@ -143,11 +141,11 @@ def least_loss(
 
 
 def averaged(logs: Floats) -> tuple[Floats, Floats]:
-    """Split log mean over parents of exp(Σ over columns), from ``(parents, columns, classes)``, into a term per column
-    and a rest, ``(classes,)``.
+    """Split log mean over parents of exp(Σ over columns) into a term per column and a rest, ``(classes,)``.
 
-    With s the sums over columns and r = softmax(s) over parents, log Σ exp s = Σ r s + H(r). The term of a column
-    is the mean of its values over the parents, weighted by r; the entropy H(r) is the rest. Without parents, all are 0.
+    With s the sums over columns and r = softmax(s) over parents, log Σ exp s = Σ r s + H(r). The term of a column is
+    the mean of its values over the parents, weighted by r; the entropy H(r) is the rest. ``logs`` is ``(parents,
+    columns, classes)``; without parents, the results are 0.
 
     >>> logs = np.log(np.array([[[0.5], [0.2]], [[0.1], [0.4]]]))
     >>> columns, rest = averaged(logs)

@@ -1,20 +1,20 @@
 """Stacking weights of views, fitted to leave-one-out scores: one convex problem.
 
 The scores of a view are centered over the classes and divided by their root mean square, so that one ridge suits all
-views. Views that are parts of one sum are divided by the root mean square of the sum, so that a part with hardly any
-score is not magnified. Weights are nonnegative, one per view and class; those of a view are shrunk toward their mean,
-and each class has a bias:
+views. Views that are parts of one sum are divided by the root mean square of the sum, so that parts with small scores
+are not magnified. Weights are nonnegative, one per view and class; those of a view are shrunk toward their mean, and
+each class has a bias:
 
     Σ_i weight_i · -log softmax(b + Σ_v w_v · F_vi)[class of i]
     + ½ Σ_v ridge_v (mean(w_v)² + TIE Σ_k (w_vk - mean(w_v))²) + ½ Σ_k (b_k - log share of class k)²
 
-Rows of which some columns are not given have other weights (``PartialWeights``): of two columns that share a message,
-one needs more weight when the other is not given. The weights change with the share s of the columns that are given,
-from ``near`` (almost all) to ``far`` (almost none), and the bias fades to the class prior:
+Rows with absent columns have different weights (``PartialWeights``): of two redundant columns, one needs more weight if
+the other is absent. With s the share of the given columns, weights are interpolated between ``near`` (almost all
+columns) and ``far`` (almost none), and the bias between its value and the class prior:
 
     scores = log prior + s (bias - log prior) + Σ_v (s near_v + (1 - s) far_v) · F_v
 
-Both are fitted on left-out rows of training with columns taken away at random.
+Both are fitted on left-out training rows with columns masked at random.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from .training_rows import TrainingRows, mean_row_weight
 
 # Shrinkage of a view's weights for the classes toward their mean.
 TIE = 2.0
-# Least scale of a single column's scores: smaller scores are noise and are not magnified.
+# Minimum scale of the scores of a single column; smaller scores are noise and are not magnified.
 LEAST_SIZE = 0.1
-# Views and classes up to which the Hessian is worth its time: with one weight per view, ten Newton steps achieve what
-# takes L-BFGS a hundred.
+# Maximum numbers of views and classes for Newton's method. With one weight per view, ten Newton steps replace a hundred
+# steps of L-BFGS.
 _FEW_VIEWS, _FEW_CLASSES = 64, 192
-# With enough rows, the search starts from the solution for every eighth row.
-_EVERY, _ENOUGH_ROWS = 8, 200
-# Typical second derivative of the log-loss in a score, p (1 - p).
+# With enough rows, the optimization starts from the solution for every eighth row.
+_THINNING, _ENOUGH_ROWS = 8, 200
+# Typical second derivative of the log-loss by a score, p (1 - p).
 _CURVATURE = 0.1
 # Scores of extreme values may be infinite and are clipped here.
 MAX_SCORE = 1e290
@@ -122,7 +122,7 @@ def fit_weights(
     shown /= size[:, None]
     limit = np.maximum(shown.max(axis=(0, 2)), -shown.min(axis=(0, 2)))
     rows = np.bincount(classes, weight, minlength=len(shown))
-    # Classes without rows (their fold may hold them all) count as half a row.
+    # Classes without rows (all may be in the left-out fold) count as half a row.
     shares = np.log(np.maximum(rows, 0.5) / max(rows.sum(), 0.5))
     weights, bias = _solve(shown, _Loss(classes, weight, shares), ridge, by_class and len(shown) > 2)
     return StackingWeights(size, limit, weights, shares + bias)
@@ -139,12 +139,12 @@ class WeightProblem:
 
     @property
     def weights(self) -> StackingWeights:
-        """One weight per view and class; with two classes, these share it."""
+        """Weights per view and class; two classes share one weight per view."""
         return self.shared_weights if self.scores.shape[2] <= 2 else self._fit(by_class=True)
 
     @cached_property
     def shared_weights(self) -> StackingWeights:
-        """One weight per view, which all classes share."""
+        """Weights per view, shared by all classes."""
         return self._fit(by_class=False)
 
     @single_threaded_blas()
@@ -155,7 +155,7 @@ class WeightProblem:
 
     @cached_property
     def log_posterior(self) -> Floats:
-        """Log posteriors of the rows by weights that all classes share."""
+        """Log posteriors of the rows, with weights shared by all classes."""
         return log_softmax(self.shared_weights.scores(self.scores))
 
     def with_view(self, place: int, scores: Floats, ridge: float) -> WeightProblem:
@@ -189,7 +189,8 @@ def _sizes(shown: Floats, share: Floats, n_parts: int) -> Floats:
 def _solve(shown: Floats, loss: _Loss, ridge: Floats, by_class: bool) -> tuple[Floats, Floats]:
     """Fit one weight per view and, if ``by_class``, continue from there with one per view and class.
 
-    From ``(classes, views, rows)`` to weights ``(views, classes)`` and biases relative to the log class shares.
+    ``shown`` are scores, ``(classes, views, rows)``; return weights ``(views, classes)`` and biases relative to the log
+    class frequencies.
     """
     n_classes, n_views, n_rows = shown.shape
     point = _common(shown, loss, ridge, approximate=by_class)
@@ -210,8 +211,8 @@ def _common(shown: Floats, loss: _Loss, ridge: Floats, *, approximate: bool) -> 
         curvature = _CURVATURE * np.broadcast_to(loss.weight, (n_classes, n_rows))
         diagonal = np.append(_squares(shown, curvature).sum(axis=0) + ridge, curvature.sum(axis=1) + 1.0)
         return minimize_large(whole, start, n_views, diagonal, approximate=approximate)
-    if n_rows >= _EVERY * _ENOUGH_ROWS:
-        few = _Common(np.ascontiguousarray(shown[:, :, ::_EVERY]), loss.every(_EVERY), ridge)
+    if n_rows >= _THINNING * _ENOUGH_ROWS:
+        few = _Common(np.ascontiguousarray(shown[:, :, ::_THINNING]), loss.every(_THINNING), ridge)
         start = minimize_nonnegative(few.value, few.curvature, start, n_views)
     return minimize_nonnegative(whole.value, whole.curvature, start, n_views)
 
@@ -367,7 +368,7 @@ class _Loss:
         return np.asarray(self.weight * share * (1.0 - share))
 
     def change_of_slope(self, share: Floats, change: Floats) -> Floats:
-        """Return how the gradient by the scores changes with these, for class probabilities ``share``."""
+        """Return the change of the gradient by the scores for a change of scores, at class probabilities ``share``."""
         return np.asarray(self.weight * share * (change - (share * change).sum(axis=0)))
 
     def share(self, scores: Floats, bias: Floats) -> Floats:
@@ -379,55 +380,55 @@ class _Loss:
         return scores
 
 
-# Different sets of columns that are taken away, and rows that they are taken from: at most, and per row of training.
+# Number of different sets of masked columns; maximum number of masked rows in total, and per training row.
 _PATTERNS = 256
 _MOST_ROWS, _REPLICATES = 3_600, 8
 # Maximum number of scores (views × rows × classes) in memory at once.
 _MOST_SCORES = 1 << 20
 _SEED = 20
-# Factor on the ridges of the far weights, which differ more from those of complete rows.
+# Factor of the ridges of the far weights, which differ more from the weights for complete rows.
 _FAR_RIDGE = 0.1
 
 
 @dataclass(frozen=True)
 class PartialWeights:
-    """For each view and class a weight where almost all columns are given, and one where almost none is."""
+    """Two weights per view and class: one for rows with almost all columns given, one for rows with almost none."""
 
     near: Floats  # (views, classes)
     far: Floats
-    bias: Floats  # (classes,) where almost all columns are given
+    bias: Floats  # (classes,) for rows with almost all columns given
 
     def take(self, views: list[int]) -> PartialWeights:
         """Return the weights of some views."""
         return PartialWeights(self.near[views], self.far[views], self.bias)
 
     def at(self, share: float) -> Floats:
-        """Return the weights of a row by the share of its columns that is given."""
+        """Return the weights of a row, from the share of its columns that is given."""
         return np.asarray(share * self.near + (1.0 - share) * self.far)
 
     def biases(self, share: Floats, log_prior: Floats) -> Floats:
-        """``(rows, classes)``: the biases of rows with such shares of the columns."""
-        # Impossible classes are handled later.
+        """Return the biases of rows, ``(rows, classes)``, from the shares of their columns that are given."""
+        # Impossible classes are handled by the caller.
         known = np.where(np.isfinite(log_prior), log_prior, self.bias)
         return np.asarray(known + share[:, None] * (self.bias - known))
 
 
 @dataclass(frozen=True)
 class Masks:
-    """Rows repeated several times, each time without some columns."""
+    """Copies of rows with some columns masked."""
 
-    rows: Array  # (cases,) places of rows
+    rows: Array  # (cases,) positions of rows
     absent: Array  # bool (cases, columns)
 
 
 def draw_masks(n_rows: int, n_columns: int, n_scores: int) -> Masks:
-    """Sets of columns that are not given, from few to most; every row gets a set or two. Of a fixed seed.
+    """Draw sets of masked columns, from few to most columns, and assign them to copies of rows, with a fixed seed.
 
     ``n_scores`` is the number of views times that of classes.
     """
     rng = np.random.default_rng(_SEED)
     share = (np.arange(_PATTERNS) + 0.5) / _PATTERNS
-    # At least one column is given, and one is not.
+    # At least one column is given, and at least one is masked.
     n_absent = np.clip(np.round(share * n_columns), 1, n_columns - 1).astype(np.int64)
     place = np.argsort(rng.random((_PATTERNS, n_columns)), axis=1)
     patterns = place < n_absent[:, None]
@@ -447,10 +448,10 @@ def fit_partial(
     log_prior: Floats,
     ridge: Floats,
 ) -> PartialWeights:
-    """From weights for complete rows and left-out scores of rows without some columns, ``(views, rows, classes)``.
+    """Fit partial weights to left-out scores of masked rows, ``(views, rows, classes)``.
 
-    ``share`` is the share of columns that each row has. ``ridge`` holds the weights of each view for almost all columns
-    to those for complete rows, and more loosely those for almost none to the mean of these over the classes.
+    ``share`` is the share of given columns of each row. ``ridge`` shrinks the near weights of each view toward those
+    for complete rows and, less strongly, the far weights toward their mean over the classes.
     """
     shown = np.stack([whole.standardized(v, scores).T for v, scores in enumerate(views)], axis=1)
     start = PartialWeights(
