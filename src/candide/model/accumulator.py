@@ -1,4 +1,4 @@
-"""States of rows: counted from one batch, added up over a stream, merged from partitions."""
+"""States of batches: counting one batch, adding up a stream, and merging partitions."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from ..specs.base import BoundSpec
 from ..statistics.texts import TextStatistics
 from .state import State
 
-# A sum is added to the previous one once it is at least this fraction (1 / 4) of its size.
+# A sum is added to the previous one once it has at least 1 / 4 of its size.
 _PART = 4
 
 
 class Joining(Protocol):
-    """A state or a model that rows will be added to."""
+    """Protocol of states and models that rows will be added to."""
 
     def kept_below(self, classes: Index) -> Hashes | None:
-        """Return the hash of each class below which training rows are kept; None where none are."""
+        """Return the hash of each class below which training rows are kept; None if no rows are kept."""
 
 
 def summarize(spec: BoundSpec, rows: LabeledRows, kernels: Kernels, joining: Joining | None = None) -> State:
     """Return the state of one batch. Rows of weight 0 are ignored: their classes do not appear.
 
-    ``joining``: what the state will be added to. Training rows that would not be kept there are not copied.
+    ``joining``: the state or model that the state will be added to. Training rows that it would not keep are not
+    copied.
     """
     data, classes, positions, weight, groups = rows
     if isinstance(data, TextRows) and joining is None:
-        # These may be the only texts, whose tokens are needed again when stacking weights are fitted.
+        # If these are the only texts, their tokens are needed again when stacking weights are fitted.
         data = replace(data, asked_again=True)
     batch = Batch(data, positions, weight, len(classes))
     statistics, sample = spec.family.observe(batch, kernels), None
@@ -52,10 +53,10 @@ def summarize(spec: BoundSpec, rows: LabeledRows, kernels: Kernels, joining: Joi
 
 
 class Accumulator:
-    """Adds up the states of batches, in the order they came.
+    """Adds up the states of batches, in order.
 
-    Sparse sums are rebuilt whenever something is added to them, so small ones are first added to each other: a stream
-    of n batches costs n log n instead of n². Others are added at once.
+    Sparse sums are rebuilt with every addition, so small ones are first added to each other: n batches take time n log
+    n instead of n². Other sums are added immediately.
     """
 
     def __init__(self, state: State | None = None) -> None:
@@ -74,7 +75,7 @@ class Accumulator:
 
     @property
     def n_sparse_cells(self) -> int:
-        """The cells of all sparse sums."""
+        """Number of cells of all sparse sums."""
         return sum(map(n_sparse_cells, self._states))
 
     def total(self) -> State:
@@ -89,7 +90,7 @@ class Accumulator:
 
 
 def is_worth_adding(n_cells: int, state: State) -> bool:
-    """Return whether so many cells of sparse sums justify rebuilding those of a state."""
+    """Return whether adding this many cells justifies rebuilding the sparse sums of a state."""
     return _PART * n_cells >= n_sparse_cells(state)
 
 
@@ -102,15 +103,15 @@ def n_sparse_cells(state: State) -> int:
 
 
 class RowCounts(NamedTuple):
-    """How many rows were counted, and in how many partitions."""
+    """Numbers of rows and partitions that were counted."""
 
     n_rows: int
-    n_unlabeled: int  # rows that were left out
+    n_unlabeled: int  # rows without a label, which were skipped
     n_partitions: int
 
 
 class PartialState(NamedTuple):
-    """The state of some partitions, by their numbers."""
+    """The state of some partitions, with their numbers."""
 
     state: State | None  # None if there were no rows
     partitions: frozenset[int]
@@ -124,7 +125,7 @@ class PartialState(NamedTuple):
 
 
 def merge_partial_states(parts: Iterable[PartialState]) -> PartialState:
-    """Merge partial states. A partition that was counted twice, after a retry, counts once."""
+    """Merge partial states. A partition that was counted twice, for example after a retry, is used once."""
     kept = _each_once(parts)
     partitions = frozenset[int]().union(*(part.partitions for part in kept))
     states = [part.state for part in kept if part.state is not None]
@@ -136,7 +137,7 @@ def merge_partial_states(parts: Iterable[PartialState]) -> PartialState:
 def _each_once(parts: Iterable[PartialState]) -> list[PartialState]:
     seen: set[int] = set()
     kept: list[PartialState] = []
-    # Parts with the most partitions first: smaller ones may already be contained in them.
+    # Parts with the most partitions come first, because they may include smaller ones.
     for part in sorted(parts, key=lambda part: (-len(part.partitions), min(part.partitions, default=-1))):
         if part.partitions <= seen:
             continue
@@ -148,7 +149,7 @@ def _each_once(parts: Iterable[PartialState]) -> list[PartialState]:
 
 
 def _merge_pairwise(states: list[State]) -> State | None:
-    """Merge states two by two, because adding to a large sum takes as long as it is large."""
+    """Merge states pairwise, because the time of an addition is proportional to the larger sum."""
     while len(states) > 1:
         pairs = zip(states[::2], states[1::2], strict=False)
         states = [a.merge(b) for a, b in pairs] + states[len(states) & ~1 :]

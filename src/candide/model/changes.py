@@ -1,6 +1,4 @@
-"""Models after further rows, without some, or of the rows of two: sums change at once, what was fitted with the next
-refit.
-"""
+"""Updates of trained models: learning, forgetting, merging. Sums change immediately, fitted parameters at a refit."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from ..families.base import is_table
 from ..kernels import Kernels
 from ..specs import BoundSpec
 from ..stacking.stacked_views import StackedViews
-from .fitted import Fitted, seen_rows, what_looks_back
+from .fitted import Fitted, fitted_setting, seen_rows
 from .state import State
 from .top_features import all_names
 
@@ -26,7 +24,7 @@ def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: St
     if fitted is not None and state.sample is None:
         fitted = _without_refit(fitted, state, batch)
         if sign < 0 and isinstance(fitted.views, StackedViews):
-            # The views will not be computed again, and a name may identify a person.
+            # The views will not be recomputed, and the name of a category may identify a person.
             binning = fitted.views.binning.without_forgotten(state.statistics)
             fitted = replace(fitted, views=replace(fitted.views, binning=binning))
     elif fitted is not None:
@@ -37,7 +35,7 @@ def after_rows(model: Classifier, state: State, bound_spec: BoundSpec, batch: St
         fitted = _with_views(fitted, bound_spec, state, batch, sign)
     after = type(model)(bound_spec, state, fitted, token_names=model.token_names, choices=model.latest_choices)
     if fitted is not None and state.sample is not None:
-        vars(after)["current"] = fitted  # which is known to be valid
+        vars(after)["current"] = fitted  # known to be valid
     return after
 
 
@@ -46,7 +44,7 @@ def _without_refit(fitted: Fitted, state: State, batch: State) -> Fitted:
     later = fitted.later(float(batch.rows.sum()))
     if later.is_due and not fitted.is_due:
         warn(
-            f"{later.age:.0%} of the rows changed since {what_looks_back(later.bound_spec)} was fitted, but it "
+            f"{later.age:.0%} of the rows changed since {fitted_setting(later.bound_spec)} was fitted, but it "
             "cannot be refitted, because this model keeps no training rows; construct it with subsample=100_000, or "
             "fit again with all rows"
         )
@@ -54,7 +52,7 @@ def _without_refit(fitted: Fitted, state: State, batch: State) -> Fitted:
 
 
 def _with_views(fitted: Fitted, bound_spec: BoundSpec, state: State, batch: State, sign: float) -> Fitted | None:
-    """Views of a table contain sums of rows too, which are updated immediately; None if they must be computed again."""
+    """Return fitted parameters with updated sums in the views of a table; None if the views must be recomputed."""
     if not isinstance(fitted.views, StackedViews):
         return fitted
     batch = batch.among(state.classes)
@@ -68,7 +66,7 @@ def _with_views(fitted: Fitted, bound_spec: BoundSpec, state: State, batch: Stat
 def forgotten(model: Classifier, batch: State) -> Classifier:
     """Return the classifier without rows that it was trained on.
 
-    Sums, views and kept rows change immediately; a refinement, which is not a sum, changes with the next refit.
+    Sums, views and kept rows change immediately. A refinement is not a sum and changes at the next refit.
     """
     fitted, state = model.latest_fitted, model.state.forget(batch)
     batch = model.state.in_same_groups(batch)
@@ -81,9 +79,9 @@ def forgotten(model: Classifier, batch: State) -> Classifier:
 
 
 def with_fine_grid(bound_spec: BoundSpec, state: State) -> State:
-    """Return the state with the cells of numbers that a fit on its rows makes, if all rows are kept.
+    """Return the state with the cells of numbers that a new fit would have, if all rows are kept.
 
-    Cells that were combined because there were too many stay combined when rows are forgotten.
+    When rows are forgotten, cells that were merged because there were too many stay merged.
     """
     sample, statistics = state.sample, state.statistics
     if sample is None or not sample.is_complete or not is_table(bound_spec.family) or not statistics.grid.shift.any():
@@ -94,7 +92,7 @@ def with_fine_grid(bound_spec: BoundSpec, state: State) -> State:
 
 
 def merged(model: Classifier, other: Classifier) -> Classifier:
-    """Return the classifier of the rows of both."""
+    """Return the classifier of the rows of both models."""
     if type(model.bound_spec.family) is not type(other.bound_spec.family):
         raise MergeError("only models of the same type can be merged")
     state, names = model.state.merge(other.state), all_names(other.token_names, model.token_names)
@@ -114,6 +112,6 @@ def merged(model: Classifier, other: Classifier) -> Classifier:
 
 
 def _frozen_fitted(model: Classifier, other: Classifier) -> Fitted | None:
-    """Return the fitted parameters that cannot be refitted after a merge."""
+    """Return the fitted parameters of one model, if they cannot be refitted after a merge."""
     mine = model.latest_fitted
     return mine.later(float(other.state.rows.sum())) if mine is not None and mine.frozen else None

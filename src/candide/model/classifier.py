@@ -1,6 +1,4 @@
-"""A trained model on encoded rows: the bound spec, the state, what was fitted on the sample, and the scorer, which is
-made when it is first needed.
-"""
+"""A trained model on encoded rows: the bound spec, the state, the parameters fitted on the sample, and the scorer."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Classifier:
-    """A trained model on encoded rows. Immutable: learning returns a new one, and threads may share it."""
+    """A trained model on encoded rows. Immutable: learning returns a new object, and threads may share it."""
 
     def __init__(
         self,
@@ -55,12 +53,12 @@ class Classifier:
         self.bound_spec = bound_spec
         self.state = state
         self._earlier_fitted = fitted
-        # The families of columns that were chosen when ``fitted`` was made.
+        # The families of columns that were chosen when ``fitted`` was computed.
         self._earlier_choices = choices
         # Computed before the training rows were dropped.
         self._report = report
         self.token_names = token_names or {}
-        self.importance = importance  # of columns, computed on first use (explain/importance.py)
+        self.importance = importance  # of columns, computed when first used (explain/importance.py)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {
@@ -76,7 +74,7 @@ class Classifier:
         self.__dict__.update({"_earlier_choices": None, **state})
 
     def parts(self) -> dict[str, Any]:
-        """Return the arguments of the constructor by name; ``fitted`` is None if nothing was fitted yet."""
+        """Return the arguments of the constructor by name; ``fitted`` is None if nothing has been fitted."""
         made = {"fitted": _consolidated(self.latest_fitted), "report": self._report, "token_names": self.token_names}
         return {"bound_spec": self.bound_spec, "state": self.state, **made, "importance": self.importance}
 
@@ -104,36 +102,36 @@ class Classifier:
 
     @cached
     def statistics(self) -> Any:
-        """Return the statistics of the state; if kept rows reveal copies, a row has the weight of all of its copies.
+        """Return the statistics of the state; a row has the weight of all copies that are detected among kept rows.
 
-        Choices depend on the weights of rows, and stay the same until the next refit.
+        Choices depend on these weights, which stay fixed until the next refit.
         """
         return self.state.statistics_with_copies() if self._kept_choices is None else self.state.statistics
 
     @property
     def _kept_choices(self) -> TableFamily | None:
-        """Families of columns that were chosen before, if what was fitted with them is still in use."""
+        """Families of columns that were chosen before, if the parameters fitted with them are still in use."""
         choices, kept = self._earlier_choices, self.kept_fitted
         return choices if is_table(choices) and kept is not None and kept is self._earlier_fitted else None
 
     @property
     def latest_choices(self) -> Family | None:
-        """The families chosen for columns, which stay as long as the stacking weights fitted with them.
+        """The families chosen for columns, which stay fixed as long as the stacking weights fitted with them.
 
-        None without a sample: no refit could choose them again, so they are chosen from the current sums.
+        None without a sample: a refit is not possible, so families are chosen from the current sums.
         """
         follows = self.state.sample is None or not self.bound_spec.looks_back or self.latest_fitted is None
         return None if follows or not is_table(self.bound_spec.family) else self.family
 
     def complete(self) -> Classifier:
-        """Fit everything that the bound spec requires, and return the model.
+        """Fit everything that the bound spec requires, and return the classifier.
 
-        Estimators complete a model whenever it has changed, so that predicting only reads it: what is fitted depends on
-        the rows learned, and never on when a prediction was made.
+        Estimators call this after every change, so that predictions only read the model, and fitted parameters do not
+        depend on when predictions were made.
         """
         _ = self.current
         if self.bound_spec.alpha is not None or is_table(self.bound_spec.family):
-            _ = self.family  # pseudo-counts and families of columns are chosen
+            _ = self.family  # chooses pseudo-counts and families of columns
         return self
 
     @property
@@ -144,7 +142,7 @@ class Classifier:
 
     @property
     def can_refit(self) -> bool:
-        """Return whether rows are kept on which the fitted parameters can be refitted."""
+        """Whether kept rows allow the fitted parameters to be refitted."""
         lasts = (fitted := self.latest_fitted) is not None and fitted.frozen and fitted.refinement is None
         return self.bound_spec.looks_back and self.state.sample is not None and not lasts
 
@@ -157,8 +155,8 @@ class Classifier:
     def fitted_without_rows(self) -> Fitted | None:
         """Return the fitted parameters, including those that require training rows, for files, exports and workers.
 
-        These are the weights for rows with absent columns. Where training rows are kept, most such rows are scored by
-        models of the columns that they have (``given.py``), so the weights are fitted when they are first needed.
+        The latter are the weights for rows with absent columns. If training rows are kept, most such rows are scored by
+        models of the given columns (``given.py``), so these weights are fitted when they are first needed.
         """
         fitted = self.fitted
         if fitted is None or not _lacks_partial_weights(fitted.views) or self.state.sample is None:
@@ -169,7 +167,7 @@ class Classifier:
 
     @cached
     def current(self) -> Fitted | None:
-        """The same as it is scored: the earlier one while little has changed since, else a new one."""
+        """Fitted parameters for the current state: the earlier ones if few rows have changed since, else new ones."""
         if not self.bound_spec.looks_back:
             return None
         earlier, kernels = self._earlier_fitted, Kernels(self.bound_spec.n_threads)
@@ -181,12 +179,12 @@ class Classifier:
 
     @property
     def latest_fitted(self) -> Fitted | None:
-        """The latest estimates, without fitting anything now."""
+        """The latest fitted parameters, without fitting anything."""
         return vars(self).get("current", self._earlier_fitted)
 
     @property
     def kept_fitted(self) -> Fitted | None:
-        """The latest estimates if they are still valid for the current state; nothing is fitted now."""
+        """The latest fitted parameters if they are still valid for the current state, without fitting anything."""
         if "current" in vars(self):
             return self.current
         fitted = self.latest_fitted
@@ -202,7 +200,7 @@ class Classifier:
         plain = None if result.plain is None else self._retargeted(result.plain)
         if self.bound_spec.target is None:
             return OutOfFoldScores(result.seen, scores, optimistic, plain)
-        # At prediction time, the class frequencies differ from those of the kept rows.
+        # The class frequencies of the state differ from those of the kept rows.
         trained = self.bound_spec.prior.as_in_training.probability(self.classes, self.state.rows)
         share = np.divide(self.bound_spec.target, trained, out=np.zeros_like(trained), where=trained > 0)
         weight = result.seen.case_weight * share[result.seen.batch.classes]
@@ -210,12 +208,12 @@ class Classifier:
 
     @property
     def can_report(self) -> bool:
-        """Whether there are rows to report on, or a report from when there were."""
+        """Whether training rows or an earlier report are available."""
         return self._report is not None or (self.state.sample is not None and not self.state.sample.is_empty)
 
     @property
     def report(self) -> Evaluation:
-        """Measures of the model on training rows that it was not fitted on."""
+        """Out-of-sample evaluation of the model on training rows."""
         if self._report is not None:
             return self._report
         from .out_of_fold import report
@@ -252,8 +250,10 @@ class Classifier:
 
     @property
     def prior_in_score(self) -> ClassPrior:
-        """The class prior that scores include. Calibrated scores hold the shares of training, whatever was given: the
-        calibration would undo what is given, so that comes after it.
+        """The class prior that scores include.
+
+        Scores to be calibrated include the class frequencies of training. A given prior is applied after calibration,
+        which would otherwise undo it.
         """
         if self.bound_spec.corrects:
             return self.bound_spec.prior.as_in_training
@@ -278,7 +278,7 @@ class Classifier:
         return merged(self, other)
 
     def kept_below(self, classes: Index) -> Hashes | None:
-        """Hashes below which rows of these classes matter: to the sample, or to views made of an earlier one."""
+        """Return the hashes below which rows of these classes are used by the sample, or by views of an earlier one."""
         below, fitted = self.state.kept_below(classes), self.latest_fitted
         views = None if fitted is None else fitted.views
         if below is not None and _are_of_table(views) and views.hash_bound is not None:
@@ -314,11 +314,11 @@ class Classifier:
         return Classifier(bound_spec, state, anew.current, token_names=self.token_names, choices=anew.latest_choices)
 
     def without_sample(self, *, compute_loo: bool) -> Classifier:
-        """Return the classifier without training rows; everything that needs them is computed first."""
+        """Return the classifier without training rows, after computing everything that needs them."""
         from .top_features import top_token_names
 
         made = self.report if compute_loo and self.can_report else None
-        # Views without a fitted weight can get one only from training rows.
+        # Views without fitted weights can only be fitted on training rows.
         fitted = self.fitted_without_rows
         if fitted is not None and fitted.views is not None:
             views: Any = fitted.views.without_unused()
@@ -326,14 +326,14 @@ class Classifier:
         names = (
             self.token_names if self.state.sample is None else top_token_names(self, Kernels(self.bound_spec.n_threads))
         )
-        return Classifier(*self._dropping_rows(fitted), made, names, self.importance)
+        return Classifier(*self._parts_without_rows(fitted), made, names, self.importance)
 
     def for_workers(self) -> Classifier:
-        """Return the classifier without training rows, for workers that score others."""
-        return Classifier(*self._dropping_rows(self.fitted_without_rows), choices=self.family)
+        """Return the classifier without training rows, for workers that score rows."""
+        return Classifier(*self._parts_without_rows(self.fitted_without_rows), choices=self.family)
 
-    def _dropping_rows(self, fitted: Fitted | None) -> tuple[BoundSpec, State, Fitted | None]:
-        """Return what the choices need that were made on training rows."""
+    def _parts_without_rows(self, fitted: Fitted | None) -> tuple[BoundSpec, State, Fitted | None]:
+        """Return the bound spec, state and fitted parameters without training rows, with the choices based on them."""
         bound_spec, chosen = self.bound_spec, self.family
         if is_table(bound_spec.family) and is_table(chosen):
             bound_spec = replace(bound_spec, family=bound_spec.family.with_held_out_losses(chosen))
@@ -341,7 +341,7 @@ class Classifier:
         return bound_spec, state, None if fitted is None else replace(fitted, bound_spec=bound_spec)
 
     def for_export(self, *, approximate: bool) -> Classifier:
-        """Return the model that exports can express: without a regression on grids if it may be approximate."""
+        """Return the model for exports: without a regression on grids if it may be approximate."""
         fitted = self.fitted
         views: Any = None if fitted is None else fitted.views
         if fitted is None or getattr(views, "weights_without_grids", None) is None:
@@ -356,7 +356,7 @@ class Classifier:
         return Classifier(self.bound_spec, self.state, replace(fitted, views=views.without_grids()))
 
     def resolved(self, *, compute_loo: bool) -> Classifier:
-        """Return the classifier with all parameters fitted; after changes, the slow evaluation is deferred."""
+        """Return the classifier with all parameters fitted; the slow evaluation is computed later."""
         known = self._report is not None or (self.can_report and not self.staleness)
         made = self.report if compute_loo and known else None
         return Classifier(self.bound_spec, self.state, self.fitted, made, self.token_names, self.importance)
@@ -364,8 +364,7 @@ class Classifier:
     def for_file(self, *, forgot: bool = False) -> Classifier:
         """Return the classifier to store: refitted if the file would be incomplete or would contain forgotten rows.
 
-        A file contains the sums, not the families of columns, which are chosen again; a refinement contains
-        forgotten words.
+        A file contains sums, from which families of columns are chosen again. A refinement may contain forgotten words.
         """
         untold = self.latest_choices or (forgot and getattr(self.latest_fitted, "refinement", None) is not None)
         return self.refitted(self.bound_spec) if self.staleness and self.can_refit and untold else self
@@ -377,14 +376,15 @@ class Classifier:
     def with_class_prior(self, prior: Floats) -> Classifier:
         """Return the classifier for rows with other class frequencies than in training.
 
-        A calibration was fitted with the shares of training, so the change comes after it. Choices stay the same.
+        A calibration was fitted with the class frequencies of training, so the new prior is applied after it. Choices
+        stay the same.
         """
         bound_spec, choices = replace(self.bound_spec, target=prior), self.latest_choices
         return Classifier(bound_spec, self.state, self.current, token_names=self.token_names, choices=choices)
 
     @property
     def prior_change(self) -> Floats:
-        """Change of calibrated log posteriors by another class prior; -inf where one of the two rules out a class."""
+        """Change of calibrated log posteriors by another class prior; -inf if one of the priors rules out a class."""
         if not self.bound_spec.corrects or (self.bound_spec.target is None and self.bound_spec.prior.is_as_in_training):
             return np.zeros(len(self.classes))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -423,18 +423,18 @@ class Classifier:
         return scores
 
     def views_for(self, data: Any) -> StackedViews | StackedTokenViews | None:
-        """Return the views that score these rows; rows with absent columns have other weights."""
+        """Return the views that score these rows, with other weights if columns are absent."""
         fitted = self.current
         if fitted is not None and _lacks_partial_weights(fitted.views):
             fitted = fitted if fitted.views.absent(self.likelihood, data) is None else self.fitted_without_rows
         return None if fitted is None else fitted.views
 
     def calibrated(self, scores: Floats, data: Any) -> Floats:
-        """Return calibrated log posteriors under the class prior of prediction."""
+        """Return calibrated log posteriors with the class prior of prediction."""
         return self._retargeted(self.as_in_training(scores, data))
 
     def as_in_training(self, scores: Floats, data: Any) -> Floats:
-        """Return calibrated log posteriors under the class prior of training."""
+        """Return calibrated log posteriors with the class frequencies of training."""
         fitted = self.current
         if fitted is None or fitted.calibration is None:
             return scores
@@ -459,7 +459,7 @@ class Classifier:
 
     def parameters(self, column_names: Array) -> Table:
         """Return the parameters of p(x | class) with their counts."""
-        # Copies: what a reader does to the table must not reach the model.
+        # Copies, so that changes of the table do not affect the model.
         columns = {name: np.array(column) for name, column in self.likelihood.parameters().items()}
         columns["class"] = named(columns["class"], self.classes.labels)
         columns["column"] = named(columns["column"], column_names)
@@ -467,13 +467,13 @@ class Classifier:
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters: those of p(x | class) and of p(class)."""
+        """Number of free parameters of p(x | class) and p(class)."""
         prior = len(self.classes) - 1 if self.bound_spec.prior_in_score else 0
         return int(self.family.n_parameters(self.state.statistics)) + prior
 
 
 def _are_of_table(views: StackedViews | StackedTokenViews | None) -> TypeGuard[StackedViews]:
-    """Return whether views are ``StackedViews``, whose module is imported for tables alone."""
+    """Return whether views are ``StackedViews``, without importing its module."""
     return not (views is None or isinstance(views, StackedTokenViews))
 
 

@@ -15,7 +15,7 @@ UNSURE = -1
 
 
 def least_cost(probability: Floats, costs: Floats | None = None, abstain: float | None = None) -> Array:
-    """Return the positions of the decisions with the lowest expected cost, the first of equals; -1 for no decision.
+    """Return the positions of the decisions with the lowest expected cost, the first one for ties; -1 to abstain.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def least_cost(probability: Floats, costs: Floats | None = None, abstain: float 
     costs : array of shape (classes, classes), optional
         ``costs[true, answered]``; by default every mistake costs 1.
     abstain : float, optional
-        Without costs, the least probability of an answer; with costs, what it costs not to answer.
+        Without costs, the minimum probability of a decision; with costs, the cost of abstaining.
 
     Examples
     --------
@@ -34,14 +34,14 @@ def least_cost(probability: Floats, costs: Floats | None = None, abstain: float 
     array([1, 1])
     """
     if costs is None:
-        best, refused = probability.argmax(axis=1), probability.max(axis=1) < _least_probability(abstain)
+        best, refused = probability.argmax(axis=1), probability.max(axis=1) < _min_probability(abstain)
     else:
         expected = probability @ costs
-        best, refused = expected.argmin(axis=1), expected.min(axis=1) > _price(abstain)
+        best, refused = expected.argmin(axis=1), expected.min(axis=1) > _cost_of_abstaining(abstain)
     return np.where(refused, UNSURE, best)
 
 
-def _least_probability(abstain: Any) -> float:
+def _min_probability(abstain: Any) -> float:
     if abstain is None:
         return 0.0
     if isinstance(abstain, bool) or not (isinstance(abstain, Real) and 0.0 <= float(abstain) <= 1.0):
@@ -52,7 +52,7 @@ def _least_probability(abstain: Any) -> float:
     return float(abstain)
 
 
-def _price(abstain: Any) -> float:
+def _cost_of_abstaining(abstain: Any) -> float:
     if abstain is None:
         return np.inf
     if isinstance(abstain, bool) or not isinstance(abstain, Real) or np.isnan(float(abstain)):
@@ -63,7 +63,7 @@ def _price(abstain: Any) -> float:
 def read_costs(costs: Any, labels: Array) -> Floats | None:
     """Return costs as an array ``[true, decision]`` in the order of ``labels``, or None.
 
-    A mapping names pairs of labels; mistakes that it leaves out cost 1, right answers 0.
+    A mapping contains pairs of labels; other mistakes cost 1, and correct decisions 0.
 
     >>> read_costs({("spam", "ham"): 0.2}, np.array(["ham", "spam"]))
     array([[0. , 1. ],
@@ -83,7 +83,7 @@ def read_costs(costs: Any, labels: Array) -> Floats | None:
 
 
 def _by_label(costs: Any, labels: Array) -> Any:
-    """Return a data frame of costs in the order of the classes, if it names them; other input unchanged."""
+    """Return a data frame of costs in the order of the classes if its rows and columns are labels; else the input."""
     if not (hasattr(costs, "index") and hasattr(costs, "columns")):
         return costs
     names, known = (list(costs.index), list(costs.columns)), labels.tolist()
@@ -146,11 +146,11 @@ def conformal_threshold(
 ) -> Floats:
     """Return the lowest log p(class) at which a class is included in a set with this ``coverage``.
 
-    ``own_log_probability`` are those of rows left out, of their own class. With ``by_class`` the coverage holds within
-    every class, and each has its own threshold; else it holds over all rows. A new row is counted as one more, which
-    may come out lower than all others (the n + 1 of conformal prediction): where rows are too few for the coverage,
-    the threshold is -inf and lets every class in. ``coverage=1`` does too. With a ``multiplicity``, a row
-    represents this many equal rows, and its weight is their total weight.
+    ``own_log_probability`` are the out-of-sample log probabilities of the rows' own classes. With ``by_class``, each
+    class has its own threshold, and the coverage holds within every class; otherwise it holds over all rows. The new
+    row counts as an additional one with a possibly lower probability (the n + 1 of conformal prediction). If there are
+    too few rows for the coverage, or with ``coverage=1``, the threshold is -inf, which includes every class. With a
+    ``multiplicity``, a row represents this many equal rows, and its weight is their total weight.
 
     >>> own = np.log(np.arange(1, 10) / 10)
     >>> np.exp(conformal_threshold(own, np.zeros(9, dtype=np.int32), np.ones(9), 0.8, False, 2)).round(3)
@@ -172,7 +172,7 @@ def _threshold(own: Floats, weight: Floats, copies: Array, coverage: float) -> f
         return -np.inf
     order = np.argsort(-own)
     reached = np.cumsum(weight[order])
-    # The new row has the weight of an average row. The factor allows for sums that rounding makes slightly too small.
+    # The new row has the mean weight of a row. The factor allows for rounding errors of the sums.
     needed = coverage * (reached[-1] + reached[-1] / copies.sum()) * (1.0 - 1e-12)
     place = int(np.searchsorted(reached, needed))
     return float(own[order[place]]) if place < len(own) else -np.inf
@@ -193,8 +193,8 @@ def label_set(log_probability: Floats, thresholds: Floats) -> Array:
 def adapt_prior(probability: Floats, prior: Floats, max_iterations: int = 1000, tolerance: float = 1e-8) -> Floats:
     """Return the class shares among unlabeled rows, by the EM algorithm of Saerens, Latinne and Decaestecker (2002).
 
-    ``probability`` are posteriors of those rows under a model with ``prior``, and should be calibrated. p(x | class)
-    is taken to be as in training: only the shares have changed.
+    ``probability`` are posteriors of these rows under a model with ``prior``, and should be calibrated. p(x | class) is
+    assumed to be the same as in training.
 
     >>> likelihood = np.array([[0.9, 0.1]] * 80 + [[0.1, 0.9]] * 20)
     >>> adapt_prior(likelihood, np.array([0.5, 0.5])).round(3)

@@ -335,12 +335,12 @@ def confusion(classes: Positions, answer: Array, weight: Floats, n_classes: int)
     return np.asarray(cells.reshape(n_classes, n_classes), dtype=np.float64)
 
 
-# Bins of log-odds on the scale of arcsinh, which has a high resolution near even odds and covers the range of a float.
+# Bins of log-odds on an arcsinh scale, which has a high resolution near even odds and covers the range of a float.
 _N_RANKS, _MAX_RANK_CELLS, _LARGEST_RANK = 4096, 1 << 19, 8.0
 
 
 def rank_counts(log_probability: Floats, classes: Positions, weight: Floats) -> Floats:
-    """Return the weight of rows by the log-odds of each class, ``(classes, 2, bins)``: other rows, own rows."""
+    """Return the weight of rows by the log-odds of each class, ``(classes, 2, bins)``: rows of other classes first."""
     n_classes = log_probability.shape[1]
     n_bins = int(np.clip(_MAX_RANK_CELLS // max(n_classes, 1), 64, _N_RANKS))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -430,11 +430,11 @@ def learning_curve(model: Classifier, batch: Batch, n_blocks: int, kernels: Kern
     for size in range(1, n_blocks):
         if size > 1:
             sums = [sums[b].merge(states[(b + size) % n_blocks]) for b in range(n_blocks)]
-        found.append(_judged(model, batch, sums, rows, kernels))
+        found.append(_evaluated_at_size(model, batch, sums, rows, kernels))
     return found
 
 
-def _judged(
+def _evaluated_at_size(
     model: Classifier, batch: Batch, sums: list[State], rows: list[Array], kernels: Kernels
 ) -> tuple[float, Evaluation]:
     scores = np.empty((len(batch.classes), batch.n_classes))

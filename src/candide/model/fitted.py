@@ -1,9 +1,9 @@
-"""Estimates from the sample of training rows: pseudo-counts by leave-one-out, views and their weights, calibration.
+"""Parameters fitted on the sample of training rows: pseudo-counts by leave-one-out, views and weights, calibration.
 
-Each row of the sample is scored by a model without it. The sample depends on the set of rows alone, so a model trained
-in memory, after a merge or on a cluster has the same estimates. They are fitted when rows are learned, and again once a
-tenth of the weight was learned or forgotten. Until then the sums of the views follow the rows; cuts, weights and curves
-stay.
+Each row of the sample is scored by a model without it. The sample only depends on the set of rows, so a model trained
+in memory, by merging or on a cluster has the same parameters. They are fitted when rows are learned, and refitted after
+a tenth of the weight was learned or forgotten. Until then, the sums in the views are updated, while cuts, weights and
+curves stay the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # Maximum number of blocks of rows that are left out in turn.
 _MOST_BLOCKS = 50
-# Fewer kept rows than this, of more training rows, are too few to fit weights on.
+# If not all training rows are kept, a warning is given below this number of kept rows.
 _FEW_ROWS = 500
 # Share of the weight that may be learned or forgotten before a refit.
 _CHANGED = 0.1
@@ -46,7 +46,7 @@ _CHANGED = 0.1
 
 @dataclass(frozen=True)
 class Fitted:
-    """The estimates from the sample, their bound spec, and the total weight of the rows at that time."""
+    """The parameters fitted on the sample, their bound spec, and the total weight of the rows at that time."""
 
     bound_spec: BoundSpec
     classes: Index
@@ -56,7 +56,8 @@ class Fitted:
     views: StackedViews | StackedTokenViews | None = None
     refinement: Refinement | None = None
     changed: float = 0.0  # weight of the rows learned and forgotten since the fit
-    # Everything but a refinement cannot be fitted again: unlabeled rows are in the sums with labels predicted by it.
+    # Whether all parameters but a refinement are fixed, because unlabeled rows were added to the sums with predicted
+    # labels.
     frozen: bool = False
 
     @property
@@ -65,36 +66,36 @@ class Fitted:
         return self.changed / self.weight if self.weight > 0 else float(self.changed > 0)
 
     def suits(self, bound_spec: BoundSpec, state: State) -> bool:
-        """Return whether it can still be used: it fits the spec and the classes, and little was learned since."""
+        """Return whether these parameters are valid: same choices and classes, and no refit is due."""
         return (state.sample is None or not self.is_due) and self.fits(bound_spec, state)
 
     @property
     def is_due(self) -> bool:
-        """Whether so much was learned or forgotten that it should be fitted again."""
+        """Whether enough weight was learned or forgotten for a refit."""
         stays = self.frozen and self.refinement is None
         return self.age > _CHANGED and not stays
 
     def weights_frozen_for(self, bound_spec: BoundSpec, state: State) -> bool:
-        """Return whether its weights must stay, though its refinement may be due."""
+        """Return whether the weights cannot be refitted, although a refit of the refinement is due."""
         return self.frozen and self.fits(bound_spec, state)
 
     def fits(self, bound_spec: BoundSpec, state: State) -> bool:
-        """Return whether it was fitted for an equivalent bound spec and these classes."""
+        """Return whether they were fitted for an equivalent bound spec and the same classes."""
         return self.classes == state.classes and self.bound_spec.chooses_like(bound_spec)
 
     def later(self, weight: float) -> Fitted:
-        """Return it after rows of this weight were learned or forgotten."""
+        """Return the parameters after rows of this weight were learned or forgotten."""
         return replace(self, changed=self.changed + weight)
 
     def discounted(self, factor: float) -> Fitted:
-        """Return it after all weights were multiplied."""
+        """Return the parameters after all weights were multiplied by a factor."""
         views = self.views
         if not (views is None or isinstance(views, StackedTokenViews)):
             views = views.discounted(factor)
         return replace(self, weight=self.weight * factor, changed=self.changed * factor, views=views)
 
     def among(self, classes: Index) -> Fitted:
-        """Return it for other classes, without fitting again: a new class has no bias."""
+        """Return the parameters for other classes without a refit; a new class has no bias."""
         if classes == self.classes:
             return self
         if self.views is not None:
@@ -123,10 +124,10 @@ def fit_on_sample(model: Classifier, kernels: Kernels) -> Fitted:
     bound_spec, state = model.bound_spec, model.state
     if not state.rows.any():
         return Fitted(bound_spec, state.classes, 0.0)  # after discount(0)
-    seen, alpha = seen_rows(bound_spec, state, what_looks_back(bound_spec)), None
+    seen, alpha = seen_rows(bound_spec, state, fitted_setting(bound_spec)), None
     if not len(seen.case_weight) and state.rows.any():
         warn(
-            f"{what_looks_back(bound_spec)} needs training rows, but each row is larger than the limit for kept rows "
+            f"{fitted_setting(bound_spec)} needs training rows, but each row is larger than the limit for kept rows "
             f"({state.sample.budget if state.sample else 0}); it was not fitted, and loo_ is not available; pass "
             "shorter rows, such as parts of a text"
         )
@@ -151,18 +152,18 @@ def fit_on_sample(model: Classifier, kernels: Kernels) -> Fitted:
 
 
 def _warn_of_few_rows(bound_spec: BoundSpec, state: State, n_rows: int) -> None:
-    """Warn if a user keeps so few rows that weights fitted on them are poor."""
+    """Warn if the user keeps so few rows that weights fitted on them are inaccurate."""
     assert state.sample is not None
     if 0 < n_rows < _FEW_ROWS and state.sample.budget.unit == "rows" and not state.sample.is_complete:
         warn(
-            f"{what_looks_back(bound_spec)} is fitted on the {n_rows:,} training rows that the model keeps, and loo_ "
+            f"{fitted_setting(bound_spec)} is fitted on the {n_rows:,} training rows that the model keeps, and loo_ "
             f"is computed on them; both are inaccurate; keep at least {_FEW_ROWS:,} rows, or pass subsample=0, which "
             "fits on more rows and drops them afterwards"
         )
 
 
 def with_refinement(model: Classifier, fitted: Fitted, kernels: Kernels) -> Fitted:
-    """Return what was fitted with a new refinement, fitted on the sample; weights stay as they are."""
+    """Return the parameters with a new refinement fitted on the sample; weights stay the same."""
     assert isinstance(fitted.views, StackedTokenViews)
     seen, weight = seen_rows(model.bound_spec, model.state, "refine=True"), float(model.state.rows.sum())
     return replace(fitted, refinement=_refined(model, fitted.views, seen, kernels), weight=weight, changed=0.0)
@@ -173,8 +174,8 @@ def _refined(model: Classifier, views: StackedTokenViews, seen: TrainingRows, ke
     return fit_refinement(model.likelihood, seen, begun, kernels)
 
 
-def what_looks_back(bound_spec: BoundSpec) -> str:
-    """Return the setting that needs training rows."""
+def fitted_setting(bound_spec: BoundSpec) -> str:
+    """Return the parameter setting that is fitted on training rows, for messages."""
     if bound_spec.order is not None:
         return "stacking='auto'"
     return "alpha='loo'" if bound_spec.calibrate is None else f"calibrate={bound_spec.calibrate!r}"
@@ -209,7 +210,7 @@ def _with_bounds(views: StackedViews, state: State) -> StackedViews:
 
 
 def seen_rows(bound_spec: BoundSpec, state: State, what: str) -> TrainingRows:
-    """Return the sample as training rows, copies as one row of their total weight; ``what`` needs them, for errors."""
+    """Return the sample as training rows, with copies as one row of their total weight; errors mention ``what``."""
     sample = state.sample
     if sample is None:
         raise ParameterError(
@@ -227,9 +228,9 @@ def seen_rows(bound_spec: BoundSpec, state: State, what: str) -> TrainingRows:
 
 
 def _order(family: Family, batch: Batch) -> Array | None:
-    """Return the order that rows would have in a sample without the columns not given; None if all are given.
+    """Return the order of rows in a sample without the columns that are not given; None if all are given.
 
-    What is fitted on some of the rows takes them evenly spaced, so it depends on the order, which is that of hashes.
+    Rows are sorted by hash, and subsamples are evenly spaced, so they depend on the order.
     """
     out = family.not_given if is_table(family) else frozenset()
     if not out:
@@ -254,10 +255,10 @@ def held_out(bound_spec: BoundSpec, state: State, statistics: TableStatistics, k
 
 
 def _blocks(sample: Sample, batch: Batch) -> Array | None:
-    """Return the block of each row, which is left out as a whole; of many groups, several are one block."""
+    """Return the block of each row, which is left out as a whole; if there are many groups, a block has several."""
     groups = sample.groups
     if groups is None or groups.max(initial=0) == 0:
-        return None  # without the only group, nothing would be left
+        return None  # without the only group, no rows would be left
     return groups if groups.max() < _MOST_BLOCKS else group_folds(batch.classes, groups, _MOST_BLOCKS)
 
 
@@ -266,7 +267,7 @@ def alphas(
 ) -> list[float | Floats]:
     from .smoothing import by_leave_one_out
 
-    offset = _bare(bound_spec, state, None).offset_for(state.rows)
+    offset = _without_fitted_parts(bound_spec, state, None).offset_for(state.rows)
     if seen.blocks is not None:
         # Each block would be scored again for every α and column.
         seen = seen._replace(blocks=group_folds(seen.batch.classes, seen.blocks))
@@ -280,15 +281,15 @@ def scores_left_out(
     alpha: float | Floats | None,
     kernels: Kernels,
 ) -> tuple[Floats, Floats | None]:
-    """Return log posteriors with the row or its block left out, not calibrated, and the amount of evidence of rows."""
+    """Return uncalibrated log posteriors with the row or its block left out, and the amount of evidence of rows."""
     from .leave_one_out import left_out_scores
 
     batch = seen.batch if seen.blocks is None else seen.with_all_copies()
-    scores = left_out_scores(_bare(bound_spec, state, alpha), batch, seen.blocks, kernels)
+    scores = left_out_scores(_without_fitted_parts(bound_spec, state, alpha), batch, seen.blocks, kernels)
     return scores, bound_spec.family.amount(seen.batch.data)
 
 
-def _bare(bound_spec: BoundSpec, state: State, alpha: float | Floats | None) -> Classifier:
+def _without_fitted_parts(bound_spec: BoundSpec, state: State, alpha: float | Floats | None) -> Classifier:
     from .classifier import Classifier
 
     family = bound_spec.family if alpha is None else bound_spec.family.with_alpha(alpha)

@@ -1,4 +1,4 @@
-"""Labels of rows: read, counted where they are missing, and compared with the classes of a model."""
+"""Labels of rows: reading, counting missing ones, and comparison with the classes of a model."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class NoLabels(InputError):
 class LabelFilter:
     """Drops rows whose label is None, NaN, NaT or a null, and counts them.
 
-    ``unlabeled="drop"`` leaves them out with one warning that counts them, wherever rows come from; "error" refuses
-    them. It is always an error if no row has a label, and so are infinite labels: scikit-learn requires both.
+    With ``unlabeled="drop"``, such rows are skipped, and one warning gives their number; with "error", they raise an
+    error. If no row has a label, or a label is infinite, an error is always raised, as scikit-learn requires.
 
     Parameters
     ----------
     spec : Spec
-        Whose parameter ``unlabeled`` is followed.
+        The parameters, of which ``unlabeled`` is used.
     learning : bool, default True
-        Whether rows are learned from; else they are scored.
+        Whether rows are learned; otherwise they are scored.
     """
 
     def __init__(self, spec: Spec, *, learning: bool = True) -> None:
@@ -57,7 +57,7 @@ class LabelFilter:
         self.n_unlabeled = 0
 
     def drop(self, X: Any, y: Any, *others: Any) -> tuple[Any, ...]:
-        """Return the rows that have a label, and the same rows of weights and groups."""
+        """Return the rows that have a label, with their weights and groups."""
         missing = np.zeros(0, dtype=bool) if y is None else is_unlabeled(y)
         n_missing = int(np.count_nonzero(missing))
         if not n_missing:
@@ -77,7 +77,7 @@ class LabelFilter:
         return take_rows(X, rows), take_rows(y, rows), *kept
 
     def add(self, n_rows: int, first: int | None = None) -> None:
-        """Count rows without a label, or refuse them."""
+        """Count rows without a label, or raise an error."""
         where = "" if first is None else f" (first at row {first})"
         if self.choice == "error":
             raise InputError(
@@ -92,14 +92,14 @@ class LabelFilter:
         self.n_unlabeled += n_rows
 
     def warn(self) -> None:
-        """Give one warning about all rows that were left out."""
+        """Warn once of all rows that were dropped."""
         if self.n_unlabeled:
             warn(f"skipped {self.n_unlabeled} row{'' if self.n_unlabeled == 1 else 's'} without a label")
             self.n_unlabeled = 0
 
 
 def drop_unlabeled(spec: Spec, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any, Any]:
-    """Return the rows that have a label, to be scored; the others are counted in a warning."""
+    """Return the rows that have a label, for scoring; warn of the others."""
     labeled = LabelFilter(spec, learning=False)
     X, y, sample_weight = labeled.drop(*spec.split_label(X, y), sample_weight)
     labeled.warn()
@@ -109,21 +109,21 @@ def drop_unlabeled(spec: Spec, X: Any, y: Any, sample_weight: Any = None) -> tup
 def with_labels(
     data: Any, y: Any, sample_weight: Any, groups: Any, kernels: Kernels, known: Index | None = None
 ) -> LabeledRows:
-    """Return encoded rows with their classes, weights and groups; ``known``: classes whose type the labels get."""
+    """Return encoded rows with classes, weights and groups; labels get the type of the ``known`` classes."""
     classes, positions = read_labels(like_classes(y, known), data.n_rows, kernels)
     weight = read_weights(sample_weight, data.n_rows)
     return LabeledRows(data, classes, positions, weight, group_hashes(groups, data.n_rows))
 
 
 def as_declared(spec: Spec, X: Any, y: Any) -> Any:
-    """Return the labels of the first rows in one dimension, and of the type that the parameters declare."""
+    """Return the labels of the first rows as a one-dimensional array of the declared type."""
     y = one_dimensional(y)
     kind = None if y is None else spec.label_type(X)
     return y if kind is None else declared_labels(y, kind)
 
 
 def like_classes(y: Any, known: Index | None) -> Any:
-    """Return labels in one dimension, and of the type of the classes of a model."""
+    """Return labels as a one-dimensional array of the type of a model's classes."""
     y = one_dimensional(y)
     if y is None or known is None:
         return y
@@ -133,14 +133,14 @@ def like_classes(y: Any, known: Index | None) -> Any:
 
 
 def one_dimensional(y: Any) -> Any:
-    """Return labels; a table of one column becomes an array."""
+    """Return labels as a one-dimensional array; a table must have one column."""
     if y is not None and type(y) is not np.ndarray:
         y = as_array(y, "y")
     return y.ravel() if y is not None and y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def check_declared(declared: Index, n_given: int, known: Index) -> None:
-    """Raise an error if declared classes are not those that a model has."""
+    """Raise an error if the declared classes differ from those of a model."""
     if declared != known or len(declared) != n_given:
         raise ParameterError(
             f"classes={declared.labels!r} is not the same as on last call to partial_fit, which had {known.labels!r}; "

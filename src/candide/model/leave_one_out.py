@@ -1,8 +1,8 @@
-"""Rows scored by models trained without them, computed from the statistics: one at a time, or fold by fold.
+"""Scores of training rows by models without them, computed from the statistics: row by row, or fold by fold.
 
-While rows are out, everything that is not a count stays: labels, the variance floor, pseudo-counts, empirical priors.
-The class prior loses the row too ("removed"), or stays ("fixed"): with it removed, a model that knows nothing
-is wrong about every row of balanced classes, so choices between models are made with it fixed.
+Only counts change when rows are left out; labels, the variance floor, pseudo-counts and empirical priors stay fixed.
+The row is removed from the class prior too ("removed"), or the prior stays fixed ("fixed"). With "removed", an
+uninformative model misclassifies every row of balanced classes, so "fixed" is used in model selection.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PriorWhileOut = Literal["removed", "fixed"]
 def leave_one_out(
     model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut, family: Family | None = None
 ) -> Floats:
-    """Return log p(class | x) of training rows, each left out of the model; by its family, or as given."""
+    """Return log p(class | x) of training rows, each left out by ``family``, by default that of the model."""
     refuse_unseen_categories(batch, model.state.statistics)
     offset = model.scorer.offset
     parts = batch, model.state.statistics, model.likelihood, offset, kernels
@@ -48,7 +48,7 @@ def leave_one_out(
 
 
 def _leave_prior(model: Classifier, batch: Batch, scores: Floats, kernels: Kernels) -> bool:
-    """Remove the rows from the class prior of the scores, in place; return whether that rules out a class."""
+    """Remove each row from the class prior of its scores, in place; return whether this rules out a class."""
     prior = model.prior_in_score
     if prior.balanced:
         change = _offset_change(model, batch)
@@ -78,7 +78,7 @@ def _offset_change(model: Classifier, batch: Batch) -> Floats:
 def _own_prior_change(model: Classifier, batch: Batch) -> Floats:
     """Return the change of the log prior of a row's class when it is left out, up to a term shared by all classes.
 
-    One change a row or, if all weigh the same, one a class.
+    There is one change per row or, if all weights are equal, one per class.
     """
     counts = model.prior_in_score.counts(model.classes, model.state.rows)
     if batch.weight is None:

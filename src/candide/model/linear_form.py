@@ -99,7 +99,7 @@ class OneHot:
 
     @property
     def sizes(self) -> Array:
-        """How many inputs each column has."""
+        """Number of inputs of each column."""
         return np.array([len(table.table) for table in self.tables])
 
     def names(self, columns: Array) -> InputNames:
@@ -157,7 +157,7 @@ class LinearScores(NamedTuple):
 
 
 def not_linear(why: str, remedy: str) -> ParameterError:
-    """Return the error of a model whose scores are not linear in any of the inputs."""
+    """Return the error for a model whose scores are not linear in any of the inputs."""
     return ParameterError(f"this model has no linear form: {why}; {remedy}")
 
 
@@ -183,9 +183,9 @@ _NOT_LINEAR: dict[type[Term], tuple[str, str]] = {
 
 
 def linear_scores(likelihood: Any, *, squares: bool) -> LinearScores:
-    """Return the scores of a likelihood as linear functions; an error where they are not linear.
+    """Return the scores of a likelihood as linear functions; raise an error if they are not linear.
 
-    ``squares``: squares of cells may be among the inputs.
+    ``squares``: whether squares of cells may be inputs.
     """
     if isinstance(likelihood, TableLikelihood):
         raise not_linear(
@@ -234,7 +234,7 @@ def _quadratic(term: Quadratic, *, is_limit: bool, squares: bool) -> LinearScore
             "each class has its own variance, which makes the log-odds quadratic",
             "choose variance='shared', or call as_linear(squares=True), which is linear in x and x²",
         )
-    # Relative to the mean of the class means: the part that all classes share would cause cancellation.
+    # Centered at the mean of the class means, because large terms shared by all classes would cause cancellation.
     middle = center.mean(axis=0)
     away = spread * (center - middle)
     at_zero = -away * (center + middle)
@@ -403,7 +403,7 @@ def _absent(score: LinearTerm) -> Floats:
 def linear_form(
     model: Classifier, column_names: Array, reader: Callable[[Any], Any], kernels: Kernels, *, squares: bool
 ) -> LinearForm:
-    """Return the linear form of a model; raise an error if it has none."""
+    """Return the linear form of a model; raise an error if its scores are not linear."""
     if model.bound_spec.order is not None:
         raise not_linear(
             "its scores are stacked views, which are not linear in the columns",
@@ -418,7 +418,7 @@ def linear_form(
 
 
 def _calibrated(parts: LinearScores, calibration: Any, method: str) -> LinearScores:
-    """Scores divided by one temperature, and shifted, are linear still."""
+    """Return calibrated scores, which are linear if the calibration is a temperature and biases."""
     if not isinstance(calibration, Scaling):
         raise not_linear(
             f"calibrate={method!r} transforms its scores nonlinearly",

@@ -27,7 +27,7 @@ class LogOdds(NamedTuple):
 
 
 def intervals(model: Classifier, column_names: Array, level: float) -> Table:
-    """Return the table of parameters with the ends of credible intervals."""
+    """Return the table of parameters with the limits of credible intervals."""
     table = model.parameters(column_names)
     ends = model.family.intervals(model.state.statistics, level)
     if isinstance(ends, MeanVariance):
@@ -39,7 +39,7 @@ def intervals(model: Classifier, column_names: Array, level: float) -> Table:
 
 
 def bayes_factors(model: Classifier, column_names: Array) -> Table:
-    """Return for each column the Bayes factor of one distribution per class against one for all classes."""
+    """Return the Bayes factor of each column: one distribution per class against one for all classes."""
     statistics, family = model.state.statistics, model.family
     apart = family.log_marginal_likelihood(statistics)
     if _differs_by_class(family.prior):

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """A trained model: how rows are read, what was counted, and what was fitted. Immutable.
+    """A trained model: the parameters, the schema, the statistics and the fitted parameters. Immutable.
 
-    Everything an estimator can do on tables and texts, without scikit-learn. Learning returns a new model. Predicting
-    only reads, so threads may share a model.
+    All functions of estimators on tables and texts, without scikit-learn. Learning returns a new model. Predictions do
+    not change a model, so threads may share it.
 
     Attributes
     ----------
@@ -48,15 +48,15 @@ class Model:
     schema : Schema
         The columns of training.
     classifier : Classifier
-        The bound spec, the state and what was fitted, on encoded rows.
+        The bound spec, the state and the fitted parameters, on encoded rows.
     unlabeled : Unlabeled, optional
         Result of learning from texts without labels.
     has_given_parameters : bool
         Whether the parameters were given, not learned from rows.
     forgot_rows : bool
-        Whether rows were forgotten, be it before the last refit.
+        Whether rows were forgotten, before or after the last refit.
     provenance : dict, optional
-        Rows, date and version of a model that was loaded from a file and has not changed since.
+        Rows, date and version of a model that was loaded from a file and is unchanged.
     row_counts : RowCounts, optional
         Rows and partitions of the last training on a cluster or database.
     """
@@ -76,25 +76,25 @@ class Model:
     # Training.
 
     def learn(self, batch: State, spec: Spec, schema: Schema, bound: BoundSpec) -> Model:
-        """Return the model after the rows of a state that was counted for it, with the parameters of now."""
+        """Return the model after adding a state that was counted for it, with the current parameters."""
         after = self._finished(self.classifier.learn(batch, bound), spec=spec, schema=schema)
         if len(after.classes) > len(self.classes):
             warn_if_continuous(after.classes)
         return after
 
     def forget(self, batch: State, spec: Spec, schema: Schema) -> Model:
-        """Return the model without the rows of a state that was counted for it."""
+        """Return the model after removing a state that was counted for it."""
         return replace(self._finished(self.classifier.forget(batch), spec=spec, schema=schema), forgot_rows=True)
 
     def bind(self, spec: Spec) -> tuple[Schema, BoundSpec]:
-        """Bind parameters to the columns of training. Parameters that change what is counted are refused."""
+        """Bind parameters to the columns of training. Parameters that change what is counted raise an error."""
         schema = spec.resolved(self.schema, self.classifier)
         bound = spec.bind(schema, self.classifier)
         spec.check_counting(self.classifier.bound_spec.family, bound.family)
         return schema, bound
 
     def merge(self, other: Model) -> Model:
-        """Return the model of the rows of both."""
+        """Return the model of the rows of both models."""
         if self.spec.name != other.spec.name:
             raise MergeError(
                 f"a {other.spec.name} cannot be merged into a {self.spec.name}; merge models of the same type"
@@ -108,14 +108,14 @@ class Model:
         return self._finished(self.classifier.discount(number(factor, "factor", most=1.0)))
 
     def refit(self, spec: Spec | None = None) -> Model:
-        """Return the model with all that is estimated from the training rows kept estimated again."""
+        """Return the model with all parameters refitted on the kept training rows."""
         spec = spec or self.spec
         schema = spec.resolved(self.schema, self.classifier)
         bound = replace(spec.bind(schema, self.classifier), target=self.classifier.bound_spec.target)
         return self._changed(self.classifier.refitted(bound).complete(), spec=spec, schema=schema)
 
     def with_class_prior(self, class_prior: Any) -> Model:
-        """Return the model for rows among which the classes have other shares than in training."""
+        """Return the model for rows with other class frequencies than in training."""
         classifier = self.classifier
         if not classifier.bound_spec.prior_in_score and classifier.bound_spec.calibrate is None:
             raise ParameterError(
@@ -125,11 +125,11 @@ class Model:
         return self._changed(classifier.with_class_prior(read_shares(class_prior, self.classes)))
 
     def adapt_class_prior(self, X: Any) -> Model:
-        """Return the model with the class prior of unlabeled rows, estimated by Saerens' EM on their probabilities."""
+        """Return the model with the class prior of unlabeled rows, estimated by the EM algorithm of Saerens et al."""
         return self.with_class_prior(adapt_prior(self.predict_proba(X), self.classifier.class_prior))
 
     def _finished(self, classifier: Classifier, **changes: Any) -> Model:
-        """Return the model with what was learned, and what is estimated from rows fitted where that is due."""
+        """Return the model of an updated classifier, refitted if a refit is due."""
         after = self._changed(classifier, **changes)
         return replace(after, classifier=completed(after.spec, classifier))
 
@@ -145,7 +145,7 @@ class Model:
         return Kernels(self.spec.n_threads)
 
     def read(self, X: Any) -> Any:
-        """Return rows as the classifier reads them, after a check of their columns."""
+        """Return encoded rows after checking their columns."""
         return self.spec.read(X, self.schema, self.classifier)
 
     def read_columns(self, X: Any) -> tuple[Any, Family]:
@@ -153,7 +153,7 @@ class Model:
         return self.spec.read_columns(X, self.schema, self.classifier)
 
     def batch(self, X: Any, y: Any, sample_weight: Any = None) -> Batch:
-        """Return rows, whose labels must be classes of the model."""
+        """Return encoded rows with labels, which must be classes of the model."""
         X, y = self.spec.split_label(X, y)
         data, known = self.read(X), self.classifier.classes
         classes, positions = read_labels(like_classes(y, known), data.n_rows, self.kernels)
@@ -167,26 +167,26 @@ class Model:
         return Batch(data, places[positions].astype(np.int32), weight, len(known))
 
     def labeled_batch(self, X: Any, y: Any, sample_weight: Any = None) -> Batch:
-        """Return those rows that have a label, which the model must know; the others are counted in a warning."""
+        """Return encoded rows with labels, which must be classes of the model; warn of rows without a label."""
         return self.batch(*drop_unlabeled(self.spec, X, y, sample_weight))
 
     def column_names(self) -> Array:
-        """Return the names of the columns, as tables of parameters list them; of tokens, where rows are texts."""
+        """Return the names of the columns, as in tables of parameters, or of the tokens of texts."""
         return self.spec.column_names(self.schema, self.classifier)
 
     @property
     def feature_names(self) -> Array:
-        """The names of the columns; none where rows are texts."""
+        """Names of the columns; none if rows are texts."""
         return np.zeros(0) if self.spec.reads_texts else self.column_names()
 
     def text_types(self) -> dict[Any, str]:
-        """Return the column types for text formats, which have no types: those of training."""
+        """Return the column types of training, for reading text formats, which have no types."""
         from ..specs.table_schema import TableSchema
 
         return self.schema.text_types(self.state.statistics) if isinstance(self.schema, TableSchema) else {}
 
     def schema_table(self) -> Table:
-        """Return name, type and role of each column of training, and how its type was decided."""
+        """Return the name, type and role of each column of training, and how its type was determined."""
         from ..data.column_types import label_kind
 
         roles, labels = self.schema.roles, self.classes.tolist()
@@ -206,7 +206,7 @@ class Model:
         return Table({title: np.array(part, dtype=object) for title, part in zip(titles, parts, strict=True)})
 
     def unseen_categories(self, X: Any) -> dict[Any, dict[Any, int]]:
-        """Return the categories of ``X`` that no training row has, by column, with the number of their rows."""
+        """Return the categories of ``X`` that do not occur in training, by column, with their numbers of rows."""
         from ..specs.table_schema import TableSchema
 
         if not isinstance(self.schema, TableSchema):
@@ -215,7 +215,7 @@ class Model:
         return self.schema.unseen(data, self.classifier.state.statistics)
 
     def roles_in(self, names: list[str], text: str | None = None, label: str | None = None) -> Roles:
-        """Return which of the named columns the model reads; ``label``: of labels, if it is another."""
+        """Return the roles of the named columns; ``label`` is the column of labels, if not that of training."""
         return roles_in(self.spec, self.schema, names, text, label)
 
     # What was learned.
@@ -246,20 +246,20 @@ class Model:
 
     @property
     def can_refit(self) -> bool:
-        """Whether ``refit`` has something to do, and training rows to do it with."""
+        """Whether parameters were fitted, and training rows are kept to refit them."""
         return self.classifier.can_refit
 
     @property
     def has_loo(self) -> bool:
-        """Whether leave-one-out figures can be computed, or were."""
+        """Whether leave-one-out metrics were or can be computed."""
         return self.spec.compute_loo is not False and self.classifier.can_report
 
     @property
     def loo(self) -> Evaluation:
-        """Leave-one-out figures of the model.
+        """Leave-one-out metrics of the model.
 
-        Training rows are scored with themselves left out; what was chosen or fitted on such scores is fitted again
-        without a fifth of the rows, and scored on it.
+        Each training row is scored by a model without it. Choices and parameters fitted on such scores are evaluated by
+        five-fold cross-validation.
         """
         if self.spec.compute_loo is False:
             raise AttributeError(f"{self.spec.name} was constructed with compute_loo=False, so loo_ is not available")
@@ -278,18 +278,18 @@ class Model:
 
     @property
     def calibration(self) -> dict[str, Any]:
-        """The numbers of the calibration by name; empty without one."""
+        """Parameters of the calibration by name; empty without one."""
         fitted = self.classifier.fitted
         return {} if fitted is None or fitted.calibration is None else fitted.calibration.describe()
 
     def parameters(self) -> Table:
-        """Return the parameters of p(x | class), one a row, with the counts behind them."""
+        """Return the parameters of p(x | class), one per row, with the counts that they are estimated from."""
         return self.classifier.parameters(self.column_names())
 
     # Predicting.
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row; the first in order among equals."""
+        """Return the most probable class of each row, the first one in case of ties."""
         return self.classifier.predict(self.read(X), self.kernels)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -305,13 +305,13 @@ class Model:
         return self.classifier.scorer.joint(self.read(X), self.kernels)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows that are predicted right."""
+        """Return the accuracy."""
         X, y, sample_weight = drop_unlabeled(self.spec, X, y, sample_weight)
         right = self.predict(X) == as_array(like_classes(y, self.classifier.classes), "y").ravel()
         return float(np.average(right, weights=read_weights(sample_weight, len(right))))
 
     def decide(self, X: Any, costs: Any = None, abstain: float | None = None, unsure: Any = "unsure") -> Array:
-        """Return the decision of least expected cost for each row, or ``unsure``."""
+        """Return the decision with the lowest expected cost for each row, or ``unsure``."""
         chosen = least_cost(self.predict_proba(X), read_costs(costs, self.classes), abstain)
         if abstain is None:
             return np.asarray(self.classes[chosen])
@@ -351,7 +351,7 @@ class Model:
     def leave_one_out(
         self, X: Any, y: Any, sample_weight: Any = None, class_prior: Literal["removed", "fixed"] = "removed"
     ) -> Floats:
-        """Return log probabilities of training rows, each by the model that has not seen it."""
+        """Return log probabilities of training rows, each by the model without this row."""
         from .out_of_fold import left_out_posterior
 
         batch = self.batch(X, y, sample_weight)
@@ -366,7 +366,7 @@ class Model:
         sample_weight: Any = None,
         class_prior: Literal["removed", "fixed"] = "removed",
     ) -> Floats:
-        """Return log probabilities of training rows, each fold by the model that has not seen it."""
+        """Return log probabilities of training rows, each fold by the model without this fold."""
         from .out_of_fold import folds_left_out
 
         batch = self.batch(X, y, sample_weight)
@@ -374,7 +374,7 @@ class Model:
         return folds_left_out(self.classifier, batch, folds, self.kernels, check_prior(class_prior))
 
     def scored_rows(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RowScores:
-        """Return the scores of rows whose labels are classes of the model, for an evaluation."""
+        """Return the scores of labeled rows for an evaluation."""
         from .evaluation import RowScores
 
         batch = self.batch(X, y, sample_weight)
@@ -390,18 +390,18 @@ class Model:
     # For files and for other machines.
 
     def for_file(self) -> Model:
-        """Return the model, refitted where a file could not hold all of it, or would hold what was forgotten."""
+        """Return the model for a file, refitted if the file would be incomplete or would contain forgotten rows."""
         written = self.classifier.for_file(forgot=self.forgot_rows)
         return self if written is self.classifier else self._changed(written.complete())
 
     def for_workers(self) -> Model:
-        """Return the model without training rows, for machines that have a core for each partition."""
+        """Return the model without training rows and with one thread, for workers that process a partition per core."""
         sent = self.classifier.for_workers()
         return replace(self, spec=replace(self.spec, n_threads=1), classifier=sent, provenance=None)
 
 
 def completed(spec: Spec, classifier: Classifier) -> Classifier:
-    """Return a classifier with everything fitted that is due, and without training rows where none are kept."""
+    """Return the classifier after fitting everything that is due, without training rows if none are kept."""
     spec.check_classes(classifier.bound_spec, len(classifier.classes))
     if spec.subsample == 0 and classifier.state.sample is not None:
         classifier = classifier.without_sample(compute_loo=bool(spec.compute_loo))
@@ -409,9 +409,9 @@ def completed(spec: Spec, classifier: Classifier) -> Classifier:
 
 
 def as_seen(cells: Array, statistics: TableStatistics, j: int, *, whole: bool, bounded: bool) -> Array:
-    """Return the cells of column ``j``.
+    """Return sampled cells of column ``j``, rounded and clipped to values like those of training.
 
-    ``whole``: the first rows held whole numbers alone. ``bounded``: the cells stand for things that know limits.
+    ``whole``: the first rows contained only integers. ``bounded``: numbers are clipped to the range of training.
     """
     if statistics.kinds[j] in ("missing", "text"):
         return cells
@@ -423,7 +423,7 @@ def as_seen(cells: Array, statistics: TableStatistics, j: int, *, whole: bool, b
     single = seen.low == seen.high
     if len(single) == 1 and single[0]:
         return np.full(len(cells), seen.low[0])
-    # Later rows may contain fractions, which cannot be detected where many numbers share a cell.
+    # Later rows may contain fractions, which cannot be detected if several numbers share a cell.
     whole = whole and bool((seen.low[single] == np.trunc(seen.low[single])).all())
     if whole:
         return np.clip(np.round(cells.astype(np.float64)), np.ceil(seen.low[0]), np.floor(seen.high[-1]))

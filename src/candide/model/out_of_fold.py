@@ -1,4 +1,4 @@
-"""Training rows scored by models that were fitted without them, choices and weights included."""
+"""Out-of-fold scores of training rows: by models, including choices and weights, that were fitted without them."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from .state import State
 if TYPE_CHECKING:
     from .classifier import Classifier
 
-# Up to this many rows, the whole model of a table is refitted without each fold.
-_MOST_MADE_AGAIN = 5_000
-# Up to this many folds, stacked views are refitted for each fold.
+# Maximum number of rows for which the whole model of a table is refitted without each fold.
+_MAX_REFITTED_ROWS = 5_000
+# Maximum number of folds for which stacked views are refitted.
 _MAX_STACKED_FOLDS = 10
 
 
 class OutOfFoldScores(NamedTuple):
-    """Log probabilities of training rows by models, choices and weights that were fitted without them."""
+    """Log probabilities of training rows by models that were fitted without them, including choices and weights."""
 
     seen: TrainingRows
     log_probability: Floats
-    optimistic: Floats  # the same with the choices made on all rows
-    plain: Floats | None = None  # the same without stacking and calibration, where the model has them
+    optimistic: Floats  # with choices made on all rows
+    plain: Floats | None = None  # without stacking and calibration, if the model has them
 
 
 def score_out_of_fold(model: Classifier, kernels: Kernels) -> OutOfFoldScores:
@@ -71,10 +71,9 @@ def _lone_rows(seen: TrainingRows) -> Array:
 
 
 def _without_own_class(log_probability: Floats, seen: TrainingRows, lone: Array) -> Floats:
-    """Return the scores with each lone row's class at its share of all rows.
+    """Set the probability of a lone row's own class to its frequency.
 
-    Without the row nothing is known of its class, and an empty class, which has the distribution of all rows, would
-    look likely.
+    Without the row, its class is empty and has the distribution of all rows, which would make it seem likely.
     """
     out = log_probability.copy()
     own = seen.batch.classes[lone]
@@ -120,7 +119,7 @@ def _stacked_out_of_fold(
     if isinstance(views, StackedViews) and _is_small(model.state, seen):
         seen = seen.take(row, copies)
         return OutOfFoldScores(
-            seen, _made_again(model, seen, folds, kernels), _optimistic(model, _left_out(model, seen, kernels))
+            seen, _refitted_scores(model, seen, folds, kernels), _optimistic(model, _left_out(model, seen, kernels))
         )
     few = views.subsample(seen)
     # The rows are chosen before they are assigned to folds: evenly spaced rows may all be in one fold.
@@ -128,14 +127,14 @@ def _stacked_out_of_fold(
     row, folds, copies = seen.stratified_folds()
     scores, seen = _left_out(model, seen, kernels)[:, row], seen.take(row, copies)
     return OutOfFoldScores(
-        seen, weighed_again(model.bound_spec, views, seen, scores, folds), _optimistic(model, scores)
+        seen, scores_with_refitted_weights(model.bound_spec, views, seen, scores, folds), _optimistic(model, scores)
     )
 
 
 def _refined_out_of_fold(
     model: Classifier, views: StackedTokenViews, seen: TrainingRows, kernels: Kernels
 ) -> OutOfFoldScores:
-    """Score texts by models fitted without them; of many texts, the refinement alone is fitted again.
+    """Score texts by models fitted without them; with many texts, only the refinement is refitted.
 
     Copies, which are one row, are left out together: a refinement would memorize a text.
     """
@@ -145,20 +144,20 @@ def _refined_out_of_fold(
     begun = out_of_fold_scores(model.likelihood, views, seen, kernels)
     optimistic = log_softmax(begun + model.fitted.refinement.scores(seen.batch.data, kernels))
     if _is_small(model.state, seen) and folds.any() and not model.fitted.frozen:
-        return OutOfFoldScores(seen, _made_again(model, seen, folds, kernels), optimistic)
+        return OutOfFoldScores(seen, _refitted_scores(model, seen, folds, kernels), optimistic)
     return OutOfFoldScores(
         seen, log_softmax(refine_out_of_fold(model.likelihood, seen, begun, folds, kernels)), optimistic
     )
 
 
 def _is_small(state: State, seen: TrainingRows) -> bool:
-    """Return whether the sample contains all rows, and few enough to refit the whole model without each fold.
+    """Return whether the sample contains all rows, and few enough to refit the whole model for each fold.
 
-    With more rows only the weights are fitted again: the other choices then hardly depend on a fold.
+    With more rows, only the weights are refitted, because the other choices hardly depend on a fold.
     """
     assert state.sample is not None
     everything = np.allclose(state.sample.represented(), state.rows, rtol=1e-9, atol=0.0)
-    return everything and int(seen.multiplicity.sum()) <= _MOST_MADE_AGAIN
+    return everything and int(seen.multiplicity.sum()) <= _MAX_REFITTED_ROWS
 
 
 def _left_out(model: Classifier, seen: TrainingRows, kernels: Kernels) -> Floats:
@@ -172,14 +171,14 @@ def _views(model: Classifier) -> StackedViews | StackedTokenViews | None:
 
 
 def _optimistic(model: Classifier, scores: Floats) -> Floats:
-    """Return scores of rows left out of all sums, by choices and weights that were fitted with them."""
+    """Return scores of rows left out of all sums, with choices and weights fitted on all rows."""
     assert model.fitted is not None
     assert model.fitted.views is not None
     calibration, out = model.fitted.calibration, log_softmax(model.fitted.views.combine(scores))
     return out if calibration is None else calibration.apply(out, None)
 
 
-def _made_again(model: Classifier, seen: TrainingRows, folds: Array, kernels: Kernels) -> Floats:
+def _refitted_scores(model: Classifier, seen: TrainingRows, folds: Array, kernels: Kernels) -> Floats:
     """Score each row by a model fitted without its fold: families, views and weights."""
     bare = type(model)(replace(model.bound_spec, target=None), model.state)
     out = np.empty((len(folds), len(model.classes)))
@@ -193,7 +192,7 @@ def _made_again(model: Classifier, seen: TrainingRows, folds: Array, kernels: Ke
 
 
 def _without_fold(model: Classifier, seen: TrainingRows, here: Array, kernels: Kernels) -> Classifier:
-    """Return the model of all rows but those of a fold; copies, which are one row, stay so."""
+    """Return the model of all rows except those of a fold; copies stay merged into one row."""
     rest = np.delete(np.arange(len(seen.case_weight)), here)
     here, rest = (np.repeat(rows, seen.multiplicity[rows]) for rows in (here, rest))
     gone, left = seen.batch.take(here), seen.batch.take(rest)
@@ -207,14 +206,14 @@ def _without_fold(model: Classifier, seen: TrainingRows, here: Array, kernels: K
 
 
 def _possible(log_probability: Floats, weight: float) -> Floats:
-    """Return log probabilities with half a row for classes whose rows were all in one fold, so that all are finite."""
+    """Return finite log probabilities: classes whose rows were all in one fold get half a row."""
     if np.isfinite(log_probability).all():
         return log_probability
     least = 0.5 / max(weight, 1.0)
     return np.asarray(np.logaddexp(log_probability, np.log(least)) - np.log1p(least * log_probability.shape[1]))
 
 
-def weighed_again(
+def scores_with_refitted_weights(
     bound_spec: BoundSpec, views: StackedViews | StackedTokenViews, seen: TrainingRows, scores: Floats, folds: Array
 ) -> Floats:
     """Score each row by weights that were fitted without its fold."""
@@ -231,17 +230,16 @@ def weighed_again(
 def cross_chosen(
     bound_spec: BoundSpec, state: State, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels
 ) -> Floats:
-    """Return log probabilities of training rows from their ``scores``, with choices made again without each fold.
+    """Return log probabilities of training rows from their ``scores``, with choices repeated without each fold.
 
-    The scores are those of rows left out one by one, or with the whole block that they are in; then folds hold whole
-    blocks.
+    The scores are leave-one-out scores, or scores without the row's block; in this case, folds contain whole blocks.
     """
     classes, weight, amount = seen.batch.classes, seen.case_weight, bound_spec.family.amount(seen.batch.data)
     if bound_spec.alpha != "loo":
         return cross_fitted(bound_spec.calibrate, scores, classes, weight, amount, seen.multiplicity, folds)
     out, held = np.empty_like(scores), [folds == fold for fold in np.unique(folds)]
     others = [np.flatnonzero(~here) for here in held]
-    # Fold by fold, because blocks may be many: each would be scored again for every α and column.
+    # By folds instead of blocks, because many blocks would be scored for every α and column.
     alone = seen if seen.blocks is None else seen._replace(blocks=folds)
     for here, rest, alpha in zip(held, others, alphas(bound_spec, state, alone, others, kernels), strict=True):
         scores, amount = scores_left_out(bound_spec, state, seen, alpha, kernels)
@@ -259,9 +257,9 @@ def _applied(bound_spec: BoundSpec, scores: Floats, amount: Floats | None, seen:
 
 
 def left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior: PriorWhileOut) -> Floats:
-    """Return log p(class | x) of training rows, each left out of the counts; fitted parameters stay.
+    """Return log p(class | x) of training rows, each left out of the counts; fitted parameters stay the same.
 
-    Copies of a row are left out with it, where the sample distinguishes them from coincidences.
+    Copies of a row that the sample detects are left out with it.
     """
     refuse_unseen_categories(batch, model.state.statistics)
     if model.state.sample is not None:
@@ -294,7 +292,7 @@ def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior
         and fitted.changed
         and model.state.sample is not None
     ):
-        # Rows that were learned after the views were fitted cannot be left out of them.
+        # Rows that were learned after the views were fitted are not in them and cannot be left out.
         model = model.refitted(model.bound_spec)
     views = _views(model)
     if views is None:
@@ -311,7 +309,7 @@ def _left_out_posterior(model: Classifier, batch: Batch, kernels: Kernels, prior
 def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kernels, prior: PriorWhileOut) -> Floats:
     """Return log p(class | x) of learned rows, each fold by a model without it.
 
-    Estimates stay the same, except stacked views, which contain the fold and are fitted again. Many folds are then
+    Fitted parameters stay the same, except stacked views, which contain the fold and are refitted. Many folds are then
     grouped, so that several are left out together.
     """
     if _views(model) is None:
@@ -327,7 +325,7 @@ def folds_left_out(model: Classifier, batch: Batch, folds: Array, kernels: Kerne
 
 
 def _without(model: Classifier, batch: Batch, kernels: Kernels) -> Classifier:
-    """Return the model without these rows; its classes stay, even those without rows."""
+    """Return the model without these rows, with the same classes, even those without rows."""
     bound_spec, state = model.bound_spec, model.state
     seen_rows(bound_spec, state, "cross_val_log_proba of stacked views")
     assert state.sample is not None
@@ -351,7 +349,7 @@ def _share_in_sample(state: State, batch: Batch) -> Floats:
 
 
 def report(result: OutOfFoldScores, labels: Array) -> Evaluation:
-    """Return the measures of out-of-fold scores, the optimistic ones, and those of plain naive Bayes."""
+    """Return the metrics of out-of-fold scores, of optimistic scores, and of plain naive Bayes."""
     seen = result.seen
     groups = None if seen.blocks is None else seen.blocks.astype(np.uint64) + np.uint64(1)
     of = seen.batch.classes, seen.case_weight, labels, seen.multiplicity, groups

@@ -25,20 +25,20 @@ Task = TypeVar("Task", bound="_ModelTask")
 
 
 def predict(model: Model, method: str, source: Source) -> Any:
-    """Return what a method of the model predicts for each row.
+    """Return the results of a prediction method of the model for each row.
 
-    Rows of a cluster are predicted where they are, lazily, and returned in the type that they came in.
+    Rows of a cluster are predicted on its workers, lazily, and the result has the type of the input.
     """
     return source_for(model, source).predict(model, method)
 
 
 def evaluate(model: Model, source: Source) -> Evaluation:
-    """Return accuracy, log-loss, calibration and more on rows with labels."""
+    """Return accuracy, log-loss, calibration and other metrics on rows with labels."""
     return Evaluation.from_row_scores(_results(ScoreRows(model), source), model.classes)
 
 
 def score(model: Model, source: Source) -> float:
-    """Return the share of rows that are predicted right."""
+    """Return the accuracy."""
     right, total = np.sum([*_results(CountCorrect(model), source), (0.0, 0.0)], axis=0)
     if not total:
         raise InputError("found no rows with a label and a positive weight; expected at least one; check the source")
@@ -46,7 +46,7 @@ def score(model: Model, source: Source) -> float:
 
 
 def labeled_batches(model: Model, source: Source) -> Iterator[tuple[Batch, Hashes | None]]:
-    """Yield the rows with labels, which the model must know, as the classifier reads them; and hashes of groups."""
+    """Yield encoded rows with labels, which must be classes of the model, and the hashes of their groups."""
     return _results(ReadBatch(model), source)
 
 
@@ -58,7 +58,7 @@ class _Result(NamedTuple):
 
 
 def _results(task: _ModelTask, source: Source) -> Iterator[Any]:
-    """Yield what a task returns for the batches of a source, and warn of rows without a label at the end."""
+    """Yield the results of a task for the batches of a source, and warn of rows without a label at the end."""
     labeled = LabelFilter(task.model.spec, learning=False)
     try:
         for result in source_for(task.model, source, labeled=True).map(task):
@@ -109,7 +109,7 @@ class ScoreRows(_ModelTask):
 
 
 class CountCorrect(_ModelTask):
-    """Add up the weight of rows that are predicted right, and of all."""
+    """Add up the weight of correctly predicted rows, and of all rows."""
 
     def apply(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[float, float]:
         labels = as_array(like_classes(y, self.model.classifier.classes), "y").ravel()
@@ -120,7 +120,7 @@ class CountCorrect(_ModelTask):
 
 
 class ReadBatch(_ModelTask):
-    """Read rows as the classifier does."""
+    """Encode rows for the classifier."""
 
     def apply(self, X: Any, y: Any, weight: Any, groups: Any) -> tuple[Batch, Hashes | None]:
         batch = self.model.batch(X, y, weight)

@@ -1,4 +1,4 @@
-"""Scores of rows by a likelihood and a class prior, also where probabilities are 0, and the log-likelihood of rows."""
+"""Scores of rows by a likelihood and a class prior, including probabilities of 0, and the log-likelihood of rows."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Scorer:
-    """Scores rows under every class. Holds parameters only; safe to share between threads."""
+    """Scores rows under every class. Contains only parameters, so threads may share it."""
 
     def __init__(self, likelihood: Likelihood, offset: Floats) -> None:
         self.likelihood = likelihood
         self.offset = offset  # log prior of the classes
 
     def joint(self, data: Any, kernels: Kernels) -> Floats:
-        """log p(x, class) up to a term common to all classes; -inf where it is 0."""
+        """Return log p(x, class) up to a term common to all classes; -inf if the probability is 0."""
         return self._resolved(data, kernels, with_infinities)
 
     def posterior(self, data: Any, kernels: Kernels, *, logarithm: bool) -> Floats:
@@ -35,7 +35,7 @@ class Scorer:
         return scores
 
     def best(self, data: Any, kernels: Kernels) -> Array:
-        """Return the position of the most probable class of each row; the first of equals."""
+        """Return the position of the most probable class of each row, the first one in case of ties."""
         parts = [self._best(part, kernels) for _, _, part in chunks(data)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -50,7 +50,7 @@ class Scorer:
     def _resolved(
         self, data: Any, kernels: Kernels, resolve: Callable[[Floats, list[Floats], Array], Floats]
     ) -> Floats:
-        """Scores with the limits worked in; without any, which is the rule, just the scores."""
+        """Return scores in which limits are applied; usually there are none."""
         if not self.likelihood.is_limit:
             return self.likelihood.scores(data, self.offset, kernels)
         out = np.empty((data.n_rows, len(self.offset)))
@@ -73,7 +73,7 @@ class Scorer:
 
 
 def log_sum(joint: Floats) -> Floats:
-    """log Σ exp over classes."""
+    """Return log Σ exp over classes."""
     top = joint.max(axis=1, keepdims=True)
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
@@ -95,7 +95,7 @@ def with_infinities(scores: Floats, limits: list[Floats], possible: Array) -> Fl
 def _alive(scores: Floats, limits: list[Floats], possible: Array) -> Array:
     alive = np.broadcast_to(possible, scores.shape)
     for limit in limits:
-        # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε.
+        # Tolerance for rounding: 0.1 + 0.2 and 0.3 are the same power of ε.
         alive = _leaders(limit, alive, slack=1e-12)
     return alive
 
@@ -132,7 +132,7 @@ def _log_likelihood(
 
 
 def plus_base(score: Floats, base: Floats) -> Floats:
-    """``score + base``; a base of -inf (the factorial of a huge count) outgrows any score."""
+    """Return ``score + base``; the sum is -inf if the base is (the factorial of a huge count)."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isneginf(base), -np.inf, score + base)
 

@@ -1,4 +1,4 @@
-"""Pseudo-counts chosen by the data: from the summaries alone (evidence), or by leaving rows out."""
+"""Choice of pseudo-counts: by marginal likelihood ("evidence"), or by leave-one-out log-loss ("loo")."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ from .leave_one_out import scored_by_rest
 from .scorer import leaders_only
 
 # Lower bound of log α.
-_LOWEST = -12.0
+_MIN_LOG_ALPHA = -12.0
 _N_STARTS = 13
 # Relative differences in likelihood below this count as equal.
-_FLAT = 1e-9
+_TOLERANCE = 1e-9
 _GOLDEN = (np.sqrt(5.0) - 1) / 2
 
-# Ordered by distance from 1: of equally good values the first is chosen.
+# Ordered by distance from 1, because the first one is chosen in case of ties.
 GRID = np.array([1.0, 0.5, 2.0, 0.2, 5.0, 0.1, 10.0, 0.03, 30.0, 0.01, 100.0, 0.003, 0.001])
-# With more columns than this, all share one pseudo-count: choosing one for each would take longer than training.
+# With more columns than this, all share one pseudo-count, because choosing one for each would take longer than
+# training.
 _MOST_COLUMNS = 500
 
 
 def by_marginal_likelihood(family: Family, statistics: Any) -> float | Floats:
-    """The α under which the data are most probable: one per column where columns are separate (empirical Bayes). It is
-    1 where no other makes them more probable.
+    """Return the α that maximizes the marginal likelihood (empirical Bayes): one per column if columns are separate.
+
+    It is 1 if no other value increases the likelihood.
     """
 
     def marginal_likelihood(log_alpha: Floats) -> Floats:
@@ -41,16 +43,18 @@ def by_marginal_likelihood(family: Family, statistics: Any) -> float | Floats:
     n = len(family.with_alpha(1.0).log_marginal_likelihood(statistics)) if family.separate else 1
     log_alpha = _maximum(marginal_likelihood, np.broadcast_to(np.log(family.most_alpha(statistics)), (n,)))
     at_one = marginal_likelihood(np.zeros(n))
-    flat = marginal_likelihood(log_alpha) - at_one <= _FLAT * (1 + np.abs(at_one))
+    flat = marginal_likelihood(log_alpha) - at_one <= _TOLERANCE * (1 + np.abs(at_one))
     alpha = np.exp(np.where(flat, 0.0, log_alpha))
     return alpha if family.separate else float(alpha[0])
 
 
 def _maximum(function: Callable[[Floats], Floats], highest: Floats) -> Floats:
-    """Where each of some functions of one variable is largest, up to its ``highest`` value: the best of a grid, then
-    golden section around it, all at once. The grid, because classes of unlike shares can make two peaks.
+    """Return the maximum points of several functions of one variable, up to ``highest``.
+
+    Golden-section search starts from the best point of a grid, because there may be two local maxima if the shares of
+    classes differ.
     """
-    grid = np.linspace(np.full(len(highest), _LOWEST), highest, _N_STARTS)
+    grid = np.linspace(np.full(len(highest), _MIN_LOG_ALPHA), highest, _N_STARTS)
     best = np.argmax([function(start) for start in grid], axis=0)
     around = np.clip([best - 1, best + 1], 0, _N_STARTS - 1)
     low, high = np.take_along_axis(grid, around, axis=0)
@@ -70,10 +74,10 @@ def by_leave_one_out(
 ) -> list[float | Floats]:
     """Return the α of the grid with the lowest log-loss on left-out rows or blocks, for each of several subsets.
 
-    Columns that are separate are judged alone, by log-loss. Where all share one α, each is judged with the temperature
-    that suits it best: without it, the α would win that makes naive Bayes least overconfident.
+    Separate columns are evaluated one by one. If all columns share one α, each value is evaluated at its best
+    temperature; otherwise the α that makes naive Bayes least overconfident would be chosen.
     """
-    # Rows of a class with a prior of 0 are impossible whatever α is.
+    # Rows of a class with a prior of 0 are impossible for every α.
     counted = (seen.case_weight > 0) & (offset[seen.batch.classes] > -np.inf)
     subsets = [rows[counted[rows]] for rows in subsets]
     if family.separate and seen.batch.data.n_columns <= _MOST_COLUMNS:

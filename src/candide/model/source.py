@@ -1,7 +1,7 @@
-"""Where rows come from: the protocol of sources, and which of their columns a model reads.
+"""The protocol of sources of rows, and the columns that a model reads from them.
 
-A source gives first rows, from which the schema is made, batches of rows, and the states of rows. ``train`` and the
-functions beside it take any source; sources other than rows in memory are in the package ``sources``.
+A source provides the first rows, which determine the schema, batches of rows, and states of rows. ``train`` and related
+functions accept any source. Sources other than rows in memory are in the package ``sources``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .model import Model
     from .train import Summarize
 
-# Number of bytes of rows that are predicted or scored at once.
+# Bytes of rows that are predicted or scored at once.
 BATCH_BYTES = 1 << 24
 
 
@@ -34,14 +34,14 @@ class Chunk(NamedTuple):
     y: Any = None
     weight: Any = None
     groups: Any = None
-    n_unlabeled: int = 0  # rows without a label that the source has left out
+    n_unlabeled: int = 0  # rows without a label that the source has dropped
     name: str = ""  # in errors: "chunk 3"
-    may_be_empty: bool = False  # a part of a whole that may have no rows, or none with a weight
+    may_be_empty: bool = False  # whether the chunk may have no rows, or none with a positive weight
 
 
 @dataclass(frozen=True)
 class RequestedRoles:
-    """The roles of columns that the user gives."""
+    """Roles of columns as set by the user."""
 
     label: str | None = None
     text: str | None = None
@@ -79,13 +79,13 @@ def _check_name(role: str, name: str | None, names: Sequence[str]) -> None:
 
 
 def check_names(declared: Iterable[str], names: Sequence[str]) -> None:
-    """Raise an error if a type is declared of a column that is not there."""
+    """Raise an error if a type is declared for a column that does not exist."""
     for name in declared:
         _check_name("schema=", name, names)
 
 
 class Source(ABC):
-    """Rows to learn from, or to predict."""
+    """Protocol of sources of rows for training or prediction."""
 
     #: Names of the columns; None if they have no names, or the names are not known before the rows are read.
     names: Sequence[str] | None = None
@@ -95,7 +95,7 @@ class Source(ABC):
     roles: Roles | None = None
     #: Texts that mark missing cells in text formats, as set by the user.
     missing: tuple[str, ...] = ()
-    #: Rows that the last pass could not read.
+    #: Rows that could not be read in the last pass.
     bad_rows: Any = ()
     #: Whether all rows are in memory.
     in_memory: ClassVar[bool] = False
@@ -106,31 +106,31 @@ class Source(ABC):
 
     @property
     def n_bytes(self) -> int | None:
-        """The size on disk, None if unknown."""
+        """Size on disk; None if unknown."""
         return None
 
     @property
     def bytes_read(self) -> int:
-        """The approximate number of bytes that the last pass has read, of ``n_bytes``."""
+        """Approximate number of bytes read in the last pass, at most ``n_bytes``."""
         return 0
 
     def with_roles(self, roles: Roles) -> Self:
-        """Return a source with other roles of columns; the same where columns have no names."""
+        """Return a source with other roles of columns; the same source if columns have no names."""
         return self
 
     def with_types(self, schema: Mapping[Any, str], *, of_texts: bool = False, missing: tuple[str, ...] = ()) -> Self:
-        """Return a source that reads some columns as they are declared, where a model could not convert them later.
+        """Return a source that reads some columns with the declared types, if they cannot be converted later.
 
-        ``of_texts``: in text formats alone. Names that the source does not have are left out. ``missing``: texts that
-        mark missing cells, unless the user set others.
+        ``of_texts``: types that only apply to text formats. Names that do not exist in the source are ignored.
+        ``missing``: texts that mark missing cells, unless set by the user.
         """
         return self
 
     @abstractmethod
     def head(self, n: int) -> Chunk:
-        """Return first rows with a label, about ``n`` of them, from which the schema is made.
+        """Return about ``n`` first rows with a label, which determine the schema.
 
-        Sources that can look ahead add rows for columns that have no value in them.
+        Sources that can read ahead add rows with values of columns that are otherwise empty.
         """
 
     @abstractmethod
@@ -138,15 +138,15 @@ class Source(ABC):
         """Yield rows, about ``n_bytes`` at once, after the first ``start`` rows."""
 
     def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
-        """Yield states of rows that are counted by a task."""
+        """Yield the states of rows that are counted by a task."""
         return task.parts(self.batches(task.group_bytes, start))
 
     def map(self, task: Callable[[Chunk], Any]) -> Iterator[Any]:
-        """Yield what a task returns for each batch."""
+        """Yield the result of a task for each batch."""
         return map(task, self.batches(BATCH_BYTES))
 
     def predict(self, model: Model, method: str) -> Any:
-        """Return what a method of a model predicts for each row."""
+        """Return the results of a prediction method of a model for each row."""
         found = [getattr(model, method)(chunk.X) for chunk in self.batches(BATCH_BYTES)]
         if not found:
             raise InputError("the source has no rows; pass a source with rows")
@@ -154,7 +154,7 @@ class Source(ABC):
 
 
 class MemorySource(Source):
-    """Rows in memory, as ``fit`` takes them."""
+    """Rows in memory, in any form that ``fit`` accepts."""
 
     in_memory = True
 
@@ -175,7 +175,7 @@ class MemorySource(Source):
 
 
 def roles_to_learn(spec: Spec, source: Source) -> Roles | None:
-    """Return the columns of a source that a model is trained on."""
+    """Return the roles of the columns of a source for training."""
     roles = source.roles
     if roles is None or not spec.reads_texts:
         return roles if roles is None else roles._replace(text=None)
@@ -192,7 +192,7 @@ AnySource = TypeVar("AnySource", bound=Source)
 
 
 def source_for(model: Model, source: AnySource, *, labeled: bool = False) -> AnySource:
-    """Return another source with the columns that a model reads, and their types; ``labeled``: with labels too."""
+    """Return a source with the roles and types of columns that a model reads; ``labeled``: including labels."""
     roles = roles_for(model, source, labeled=labeled)
     if roles is None:
         return source
@@ -200,9 +200,9 @@ def source_for(model: Model, source: AnySource, *, labeled: bool = False) -> Any
 
 
 def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles | None:
-    """Return the columns of another source that a model reads; ``labeled``: those of labels and weights too.
+    """Return the roles of the columns of a source that a model reads; ``labeled``: including labels and weights.
 
-    Roles that the user gave come first, then those of training, then those that were inferred.
+    Roles set by the user take precedence over those of training, and these over inferred ones.
     """
     if source.names is None:
         return None
@@ -222,7 +222,7 @@ def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles |
             label = source.roles.label
             learned = model.schema.feature_names or ()
             if label in learned:
-                # The column is named like a label, but the model was trained on it as a feature.
+                # The name of the column suggests a label, but it was a feature in training.
                 others = [name for name in names if name not in learned and name not in (weight, groups)]
                 label = others[0] if len(others) == 1 else None
         if labeled and label not in names:
@@ -234,7 +234,7 @@ def roles_for(model: Model, source: Source, *, labeled: bool = False) -> Roles |
 
 
 def roles_in(spec: Spec, schema: Schema, names: list[str], text: str | None, label: str | None) -> Roles:
-    """Return which of the named columns a model reads; ``text`` and ``label``: if not those of training."""
+    """Return the roles of the named columns for a model; ``text`` and ``label``: columns if not those of training."""
     trained = schema.roles
     if label is None:
         label = trained.label if trained else ""
@@ -273,7 +273,7 @@ def _text_column(wanted: str | None, trained: str | None, names: list[str], labe
 
 
 def no_column(name: str | None, role: str, trained: str | None, names: list[str]) -> InputError:
-    """Return the error for a column that a source should have: the one of training, or another that was named."""
+    """Return the error for a missing column of a source: one of training, or one named by the user."""
     found = "no column that can be the label" if name is None else f"no {role} column {name!r}"
     why = ", which the model was trained on" if name is not None and name == trained else ""
     advice = f"choose the {role} column with {role}='…'"

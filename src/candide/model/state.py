@@ -1,4 +1,4 @@
-"""What has been seen: classes and a statistic. States add."""
+"""Additive states: classes and a statistic of rows."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 class State:
     """Classes in sorted order, which of them were declared by the user, and the statistic of the rows.
 
-    Declared classes stay even if they have no rows, or all their rows were forgotten; others disappear with their
-    last row.
+    Declared classes are kept even without rows; other classes are removed with their last row.
     """
 
     classes: Index
     declared: Array  # (classes,) bool
     statistics: Any
-    closed: bool = False  # only the declared classes are allowed
+    closed: bool = False  # whether only the declared classes are allowed
     sample: Sample | None = None  # training rows, if they are kept
 
     @property
@@ -39,7 +38,7 @@ class State:
         return rows
 
     def statistics_with_copies(self) -> Any:
-        """Return the statistics; rows of a table have the weight of all of their copies in the sample."""
+        """Return the statistics; rows of a table have the weight of all their copies in the sample."""
         if self.sample is None or not hasattr(self.statistics, "with_copies"):
             return self.statistics
         return self.statistics.with_copies(self.sample.copies_per_row())
@@ -47,7 +46,7 @@ class State:
     def kept_below(self, classes: Index) -> Hashes | None:
         """Return the hash below which training rows of each class are kept; None if no rows are kept."""
         if self.sample is None or self.sample.grouped:
-            return None  # whether rows are kept depends on their group
+            return None  # it depends on the group whether a row is kept
         return np.append(self.sample.threshold, ABOVE_ALL)[classes.positions_in(self.classes)]
 
     def merge(self, other: State) -> State:
@@ -59,7 +58,7 @@ class State:
         a, b = self.among(classes), other.among(classes)
         # The result is closed only if both are.
         closed = self.closed and other.closed
-        # A sample of only one side would not represent all rows.
+        # A sample from only one of the states would not represent all rows.
         both = a.sample is not None and b.sample is not None
         sample = a.sample.merge(b.sample) if both else None  # type: ignore[union-attr, arg-type]
         plus = getattr(a.statistics, verb, a.statistics.merge)
@@ -68,14 +67,14 @@ class State:
     def learn(self, batch: State, *, in_place: bool = False) -> State:
         """Return the state after further rows, whose classes must be known if the list of classes is fixed.
 
-        ``in_place``: large sums may be added to where they are, and this state is used up.
+        ``in_place``: large sums may be updated in place, which invalidates this state.
         """
         if self.closed:
             _no_unseen_categories(batch.classes, self.classes)
         return replace(self._plus(batch, "absorb" if in_place else "merge"), closed=self.closed)
 
     def declare(self, classes: Index) -> State:
-        """Return the same rows with a fixed list of classes."""
+        """Return the state with a fixed list of classes."""
         _no_unseen_categories(self.classes, classes)
         return replace(self.among(classes), declared=np.ones(len(classes), dtype=bool), closed=True)
 
@@ -94,7 +93,7 @@ class State:
         return replace(self, statistics=left, sample=sample).without_empty_classes()
 
     def in_same_groups(self, other: State) -> State:
-        """Return training rows with these classes and in the groups that they had in training."""
+        """Return the state of training rows with these classes, in the groups that they had in training."""
         other = other.among(self.classes)
         if self.sample is None or other.sample is None:
             return other
@@ -110,7 +109,7 @@ class State:
         return replace(self, statistics=self.statistics.discount(factor), sample=sample)
 
     def among(self, classes: Index) -> State:
-        """Return the same rows with more classes, which must include these."""
+        """Return the state with more classes, which must include the current ones."""
         if classes is self.classes or classes == self.classes:
             return self
         positions = self.classes.positions_in(classes)
@@ -138,7 +137,7 @@ class State:
 
 
 def join(a: Index, b: Index) -> Index:
-    """Return the union of the classes; strings and numbers together are refused, because they have no natural order."""
+    """Return the union of the classes; strings and numbers together, which have no order, raise an error."""
     one, other = a.labels.tolist()[0], b.labels.tolist()[0]
     if label_type(one) != label_type(other):
         raise InputError(f"the labels have different types: {one!r} and {other!r}; convert all labels to the same type")

@@ -1,4 +1,4 @@
-"""The parts of a model: columns and views of a table, or feature sets, bins and weights of texts."""
+"""Summaries of models: columns and views of a table, or feature sets, token bins and weights of texts."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _listed(names: list[str]) -> str:
 
 
 def text_summary(model: Classifier) -> Table:
-    """Return one row per feature set, or per bin where bins have weights; with the number of pruned tokens, if any."""
+    """Return one row per feature set, or per bin if bins have weights, and the number of pruned tokens, if any."""
     columns = _columns(model)
     pruned = _by_feature_set(model, lambda sums: sums.dropped.tokens)
     if any(pruned.values()):
@@ -193,9 +193,9 @@ def prune(model: Classifier, budget: int, unit: Literal["tokens", "bytes"]) -> C
 
 
 def compact(model: Classifier) -> Classifier:
-    """Return the model without feature sets whose bins have no weight; it predicts the same.
+    """Return the model without feature sets whose bins have no weight; predictions do not change.
 
-    Words stay, because parameters and priors are those of words. So does what a refinement is fitted on.
+    Words are kept, because parameters and priors are those of words, and so are feature sets that a refinement uses.
     """
     fitted, family = model.fitted, model.bound_spec.family
     if fitted is None or not isinstance(fitted.views, StackedTokenViews):

@@ -1,4 +1,4 @@
-"""A small table that prints well and converts to data frames."""
+"""A small table with a readable repr, which can be converted to data frames."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # Number of candidates per class for each listed token.
 _CANDIDATES = 5
 # Punctuation is listed only if it raises the probability of the class at least this share of the way to 1.
-_TELLING_SIGN = 0.5
-# Tokens of a class and feature set whose names are kept when the sample is dropped.
+_MIN_RISE_OF_PUNCTUATION = 0.5
+# Number of tokens per class and feature set whose names are kept when the sample is dropped.
 _KEPT = 20
 
 
@@ -35,10 +35,10 @@ class Candidates(NamedTuple):
     coding: Coding
     classes: Array
     codes: Array
-    held: Floats  # number of texts of the class that contain it, or of its occurrences in them
+    held: Floats  # number of texts of the class that contain the token, or of its occurrences in them
     score: Floats  # ``identified``
     rise: Floats  # ``raised``
-    bits: Floats  # for the class, against the mean of all classes
+    bits: Floats  # contribution to the class relative to the mean over all classes
 
     @property
     def informative(self) -> Array:
@@ -47,7 +47,7 @@ class Candidates(NamedTuple):
 
 
 def raised(probability: Floats, share: Floats | float) -> Floats:
-    """Return how far a probability of a class is from its share of all towards 1; below 0 if it is less than that.
+    """Return the increase of a class probability over the class frequency, as a share of the distance to 1.
 
     >>> raised(np.array([0.25, 0.6, 1.0]), 0.2).round(4)
     array([0.0625, 0.5   , 1.    ])
@@ -56,7 +56,7 @@ def raised(probability: Floats, share: Floats | float) -> Floats:
 
 
 def identified(rate: Floats, rise: Floats) -> Floats:
-    """Return the share of a class that a feature identifies: its rate times how far it raises the probability.
+    """Return the share of a class that a feature identifies: its frequency times ``raised``.
 
     A feature that many classes have in common raises the probability of each only a little.
     """
@@ -73,7 +73,7 @@ def top_features(model: Classifier, n: int, feature_set: str | None, kernels: Ke
     rows: list[tuple[Any, ...]] = []
     for k, label in enumerate(model.classes.labels.tolist()):
         of_class = [(one, i) for one in found for i in np.flatnonzero((one.classes == k) & one.informative)]
-        listed = [(one, i) for one, i in of_class if one.rise[i] >= _TELLING_SIGN or _is_word(names, one, i)]
+        listed = [(one, i) for one, i in of_class if one.rise[i] >= _MIN_RISE_OF_PUNCTUATION or _is_word(names, one, i)]
         best = sorted(listed, key=lambda pair: -pair[0].score[pair[1]])[:n]
         rows += [(label, one, i) for one, i in best]
     return _table(rows, names)
@@ -94,7 +94,7 @@ def top_token_names(model: Classifier, kernels: Kernels) -> Names:
 
 
 def all_names(a: Names, b: Names) -> Names:
-    """Return the names of both; those of the second where they differ."""
+    """Return the names of both; those of the second take precedence."""
     return {feature_set: a.get(feature_set, {}) | b.get(feature_set, {}) for feature_set in a | b}
 
 
@@ -148,7 +148,7 @@ def _candidate_tokens(
     else:
         contribution = _contribution(likelihood, rows, kernels)
     own = (contribution - contribution.mean(axis=1, keepdims=True))[np.arange(len(codes)), classes]
-    # Where a text counts a token more than once, a rate may be above 1.
+    # The rate may exceed 1 if a token is counted several times per text.
     score = identified(np.minimum(count / np.maximum(counts.rows[classes], 1e-300), 1.0), rise)
     return Candidates(feature_set, coding, classes, codes, count, score, rise, own / np.log(2.0))
 
@@ -161,7 +161,7 @@ def _one_token_each(codes: Array, n_codes: int) -> Sparse:
 
 
 def _contribution(likelihood: TextLikelihood, rows: Sparse, kernels: Kernels) -> Floats:
-    """Return what a token adds to the score of a text without tokens."""
+    """Return the contribution of a token to the score of a text without other tokens."""
     offset, nothing = np.zeros(len(likelihood.statistics.rows)), replace(rows, values=np.zeros_like(rows.values))
     before, after = (likelihood.inner.scores(one, offset, kernels) for one in (nothing, rows))
     return np.asarray(after - before)
@@ -185,7 +185,7 @@ def _candidates(total: Any, rows: Floats, n: int) -> tuple[Array, Array, Floats,
 
 
 def _of_class(total: Any, place: int) -> tuple[Array | None, Floats]:
-    """Return codes (None for all) and counts of a class, as they lie in memory."""
+    """Return the codes (None for all) and counts of a class, without copying them."""
     if isinstance(total, np.ndarray):
         return None, np.asarray(total[place], dtype=np.float64)
     span = slice(*total.indptr[place : place + 2].tolist())
@@ -193,7 +193,7 @@ def _of_class(total: Any, place: int) -> tuple[Array | None, Floats]:
 
 
 def _largest(gain: Floats, n: int) -> Array:
-    """Return the positions of the ``n`` largest in descending order; among equals the first ones."""
+    """Return the positions of the ``n`` largest in descending order, the first ones in case of ties."""
     if len(gain) <= n:
         return np.argsort(-gain, kind="stable")
     least = np.partition(gain, len(gain) - n)[len(gain) - n]

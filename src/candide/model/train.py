@@ -1,4 +1,4 @@
-"""Training a model on any source: the only place where states of batches are added up."""
+"""Training a model on any source: states of batches are counted and added up here."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from .model import Model, completed
 from .source import Chunk, Source, roles_to_learn, source_for
 from .state import State
 
-# First rows that define the schema: they tell columns of names from columns of texts. Few are enough where all are
-# texts or numbers.
+# Number of first rows that determine the schema, such as which columns contain categories or texts. Fewer suffice if
+# all columns are texts or numbers.
 _HEAD, _SHORT_HEAD = 10_000, 100
 # Memory overhead of a row, or of a text that is a Python string.
 _ROW_BYTES = 64
@@ -50,9 +50,9 @@ def train(
     source : Source
         The rows.
     classes : array, optional
-        All classes there will be.
+        All classes that may occur.
     more_to_come : bool, default False
-        Whether other classes may follow.
+        Whether new classes may occur in later calls.
     monitor : Monitor, optional
         Shows progress and saves checkpoints.
 
@@ -82,7 +82,7 @@ def train(
 
 
 def learn(model: Model, source: Source, *, spec: Spec | None = None, monitor: Monitor | None = None) -> Model:
-    """Return the model after further rows. ``spec``: parameters of now, if they have changed."""
+    """Return the model after further rows. ``spec``: current parameters, if they have changed."""
     training = _count(model, source, spec, monitor)
     task = training.task
     bound = replace(task.bound, target=model.classifier.bound_spec.target)
@@ -98,7 +98,7 @@ def forget(model: Model, source: Source, *, spec: Spec | None = None, monitor: M
 
 
 def _count(model: Model, source: Source, spec: Spec | None, monitor: Monitor | None) -> Training:
-    """Return the state of further rows, which are read like those of training."""
+    """Return the state of further rows, which are encoded like those of training."""
     source = source_for(model, source, labeled=True)
     training = Training(Summarize.by_model(model, spec or model.spec))
     training.add_all(source, monitor or Monitor())
@@ -106,21 +106,21 @@ def _count(model: Model, source: Source, spec: Spec | None, monitor: Monitor | N
 
 
 class Monitor:
-    """Follows a training. This one only warns of rows without a label; commands show progress and save checkpoints."""
+    """Monitor of a training run; it warns of rows without a label. Subclasses show progress and save checkpoints."""
 
     def resume(self) -> Checkpoint | None:
-        """Return what an earlier, interrupted training has learned."""
+        """Return the checkpoint of an interrupted training run, if any."""
         return None
 
     def step(self) -> AbstractContextManager[Any]:
-        """Return a context in which a state is added; interruptions should wait for its end."""
+        """Return a context manager for adding a state, which should not be interrupted."""
         return _NO_CONTEXT
 
     def advance(self, training: Training) -> None:
         """Report that further rows were added."""
 
     def finishing(self, training: Training) -> AbstractContextManager[Any]:
-        """Return a context in which everything is fitted, after all rows were added."""
+        """Return a context manager for fitting, after all rows were added."""
         return _NO_CONTEXT
 
     def unlabeled(self, n_rows: int) -> None:
@@ -129,7 +129,7 @@ class Monitor:
 
 
 class Checkpoint(NamedTuple):
-    """The model of the first rows of a source, not fitted yet, and the number of these rows."""
+    """The unfitted model of the first rows of a source, and the number of these rows."""
 
     model: Model
     n_rows: int
@@ -137,7 +137,7 @@ class Checkpoint(NamedTuple):
 
 
 class Training:
-    """The state of the rows that a task has counted so far."""
+    """A training run: the state of the rows counted so far."""
 
     def __init__(self, task: Summarize) -> None:
         self.task = task
@@ -186,12 +186,12 @@ class Training:
         assert main is not None
         self.task.follow(main)
         if not self.task.is_all_head:
-            # Too many classes are refused before all rows are read.
+            # Check the number of classes before all rows are read.
             self.task.spec.check_classes(self.task.bound, len(main.classes))
 
     @property
     def row_counts(self) -> RowCounts | None:
-        """Rows and partitions, where there are partitions."""
+        """Numbers of rows and partitions, if there are partitions."""
         return RowCounts(self.n_rows, self.n_unlabeled, len(self._partitions)) if self._partitions else None
 
     def total(self) -> State:
@@ -205,16 +205,16 @@ class Training:
         return self._accumulator.total()
 
     def model(self) -> Model:
-        """Return the model of all rows so far, in which nothing is fitted yet."""
+        """Return the unfitted model of all rows so far."""
         task = self.task
         return Model(task.spec, task.schema, Classifier(task.bound, self.total()))
 
     def finish(self, declared: Index | None, more_to_come: bool) -> Model:
-        """Return the model of all rows, with everything fitted that the spec requires."""
+        """Return the fitted model of all rows."""
         task, state = self.task, self.total()
         spec, schema, bound = task.spec, task.schema, task.bound
         if not task.is_all_head:
-            # ``columns`` may refer to kinds of columns that only occur in later rows.
+            # ``columns`` may refer to kinds of columns that are only known from later rows.
             learned = Classifier(replace(bound, prior=ClassPrior()), state)
             schema = spec.resolved(schema, learned)
             bound = replace(spec.bind(schema, learned), budget=bound.budget)
@@ -227,7 +227,7 @@ class Training:
 
 
 class _Encoded(NamedTuple):
-    """Rows of a chunk as the family reads them; None if no row has a label."""
+    """Encoded rows of a chunk; None if no row has a label."""
 
     rows: LabeledRows | None
     n_rows: int
@@ -248,27 +248,27 @@ def _rows(encoded: _Encoded) -> LabeledRows:
 
 @dataclass(eq=False)
 class Summarize:
-    """The task of a source: to read chunks like the rows of training, and to return their states.
+    """The task of counting rows: encodes chunks like the rows of training, and returns their states.
 
-    It contains no rows except those of the head, which are dropped once they have been counted. Engines send the task
-    to their workers, in the form of ``for_workers``.
+    It contains no rows except those of the head, which are dropped after counting. Engines send the task to their
+    workers in the form of ``for_workers``.
 
     Attributes
     ----------
     spec, schema, bound : Spec, Schema, BoundSpec
-        What is counted.
+        Parameters, schema and bound spec of the training.
     kernels : Kernels
-        The kernels that count.
+        Kernels for counting.
     group_bytes : int
         Bytes of rows that are counted at once.
     learned : Classifier, optional
-        What is known of the columns, by which later rows are read.
+        Information about the columns from earlier rows, used to encode later ones.
     joining : State or Classifier, optional
-        What states will be added to: training rows that would not be kept there are not copied.
+        The state or model that states will be added to. Training rows that it would not keep are not copied.
     is_all_head : bool
-        Whether the head is all that was read.
+        Whether the source has no rows after the head.
     follows : bool
-        Whether later rows are read by what was learned on the way, in a first training.
+        Whether ``learned`` is updated during a first training.
     """
 
     spec: Spec
@@ -299,7 +299,7 @@ class Summarize:
         return cls(spec, schema, bound, kernels, spec.group_bytes, model.classifier, model.classifier)
 
     def follow(self, state: State) -> None:
-        """Read later rows by what was learned so far, in a first training."""
+        """Update ``learned`` with the rows so far, in a first training."""
         if self.follows:
             self.learned, self.joining = None, state
 
@@ -307,16 +307,16 @@ class Summarize:
         """Return the task for processes that have one thread each, without training rows."""
         known = self.reader()
         learned = Classifier(known.bound_spec, replace(known.state, sample=None))
-        # A worker has memory for larger groups, which are added half as often.
+        # Workers have memory for larger groups, which are added half as often.
         return replace(
             self, spec=replace(self.spec, n_threads=1), kernels=Kernels(1), group_bytes=2 * self.spec.group_bytes,
             learned=learned, joining=None, _head=None, follows=False,
         )  # fmt: skip
 
     def reader(self) -> Classifier:
-        """Return what is known of the columns; if nothing was counted yet, by the head."""
+        """Return the information about columns, from the head if nothing was counted yet."""
         if self.learned is None:
-            # The class prior may name classes that come later.
+            # The class prior may contain classes that occur later.
             bound, state = replace(self.bound, prior=ClassPrior()), self.joining
             if state is None:
                 assert self._head is not None
@@ -327,7 +327,7 @@ class Summarize:
 
     @property
     def model(self) -> Model:
-        """A model that reads rows like the task."""
+        """A model that encodes rows like the task."""
         return Model(self.spec, self.schema, self.reader())
 
     def parts(self, chunks: Iterable[Chunk]) -> Iterator[PartialState]:
@@ -391,7 +391,7 @@ class Summarize:
         return _Encoded(rows, n_labeled + labeled.n_unlabeled, labeled.n_unlabeled, chunk.name)
 
     def read_rows(self, X: Any, learned: Classifier) -> Any:
-        """Return rows as the family reads them."""
+        """Return encoded rows."""
         return self.spec.read(X, self.schema, learned, learning=True)
 
     def _state(self, group: list[_Encoded]) -> PartialState:
@@ -426,9 +426,9 @@ def _open(spec: Spec, head: Chunk, kernels: Kernels) -> tuple[_Encoded, Schema]:
 
 
 def _gather(chunks: Iterable[_Encoded], n_bytes: int) -> Iterator[list[_Encoded]]:
-    """Gather consecutive chunks that are counted together, up to ``n_bytes``.
+    """Yield groups of consecutive chunks that are counted together, of up to ``n_bytes``.
 
-    The first is alone, because the others are read by what it holds.
+    The first chunk is counted alone, because the encoding of the others depends on it.
     """
     waiting: list[_Encoded] = []
     size, is_first = 0, True

@@ -1,4 +1,4 @@
-"""How usual a row is, among the rows that the model has learned."""
+"""Typicality of rows: how probable a row is compared to training rows."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 
 # Number of training rows that a row is compared with if rows differ in their amount of evidence.
-_PEERS = 300
+_N_PEERS = 300
 
 
 def typicality(model: Classifier, data: Any, kernels: Kernels) -> Floats:
     """Return the share of training rows that are at most as probable as each row, between 0 (unlike all) and 1.
 
-    Only rows with about as many observed cells (or tokens) are compared, each brought to the row's own number along the
-    line that densities follow there.
+    Only training rows with about as many observed cells (or tokens) are compared. Their densities are adjusted to the
+    number of the row by a local linear regression.
     """
-    seen, judge = seen_rows(model.bound_spec, model.state, "typicality"), _judge(model)
+    seen, judge = seen_rows(model.bound_spec, model.state, "typicality"), _novelty_model(model)
     if not len(seen.case_weight):
         raise ParameterError(
             "typicality needs training rows, but forget has removed all of them; add rows with partial_fit"
         )
     amount, queried = _amounts(judge, seen.batch.data, data)
     density = _left_out_density(judge, seen.batch, kernels)
-    # Rows are sorted by class: neighbors with equal amounts must not all be of one class.
+    # Rows are sorted by class, so ties are shuffled: neighbors with equal amounts must not all be of one class.
     order = np.lexsort((np.random.default_rng(0).permutation(len(amount)), amount))
     peers = _Peers(amount[order], density[order], seen.case_weight[order])
     return peers.share(queried, judge.log_density(data, kernels))
 
 
 class _Peers(NamedTuple):
-    """Training rows in the order of their amount of evidence."""
+    """Training rows sorted by their amount of evidence."""
 
     amount: Floats
     density: Floats
@@ -52,7 +52,7 @@ class _Peers(NamedTuple):
     def share(self, amount: Floats, density: Floats) -> Floats:
         """Return the weighted share of training rows of similar amount that are at most as dense."""
         alike = bool(np.ptp(self.amount) == 0)
-        size = len(self.amount) if alike else min(_PEERS, len(self.amount))
+        size = len(self.amount) if alike else min(_N_PEERS, len(self.amount))
         middle = (np.searchsorted(self.amount, amount, "left") + np.searchsorted(self.amount, amount, "right")) // 2
         first = np.clip(middle - size // 2, 0, len(self.amount) - size)
         out = np.empty(len(amount))
@@ -63,13 +63,13 @@ class _Peers(NamedTuple):
         return out
 
     def _share(self, near: Array, amount: Floats, density: Floats) -> Floats:
-        weight, there = self.weight[near], _brought(self.density[near], self.amount[near], amount)
+        weight, there = self.weight[near], _adjusted_density(self.density[near], self.amount[near], amount)
         # Equal densities count as no more probable, up to rounding.
         below = there <= density + 1e-9 * np.abs(np.nan_to_num(density))
         return np.asarray((weight * below).sum(axis=1) / weight.sum(axis=1))
 
 
-def _brought(density: Floats, amount: Floats, to: Floats) -> Floats:
+def _adjusted_density(density: Floats, amount: Floats, to: Floats) -> Floats:
     """Return densities adjusted linearly to another amount; in proportion if all amounts are equal."""
     apart = amount - amount.mean(axis=1, keepdims=True)
     finite = np.where(np.isfinite(density), density, 0.0)
@@ -79,8 +79,8 @@ def _brought(density: Floats, amount: Floats, to: Floats) -> Floats:
     return np.where(across > 0, density - slope * (amount - to), density * share)
 
 
-def _judge(model: Classifier) -> Classifier:
-    """Return the model with low densities for values that did not occur in training."""
+def _novelty_model(model: Classifier) -> Classifier:
+    """Return the model in which values that did not occur in training have low densities."""
     from .classifier import Classifier
 
     for_novelty = model.family.for_novelty()

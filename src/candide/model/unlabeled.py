@@ -1,4 +1,4 @@
-"""Learning from unlabeled texts, whose contribution is kept if it improves the scores of left-out texts."""
+"""Semi-supervised learning: unlabeled texts are used if they improve the scores of left-out texts."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .classifier import Classifier
 from .evaluation import Evaluation
 from .fitted import Fitted
 from .model import Model, completed
-from .out_of_fold import weighed_again
+from .out_of_fold import scores_with_refitted_weights
 from .source import Chunk, MemorySource
 
 How = Literal["em", "sfe"]
-# Lower bound of probabilities, which are 0 if all texts of a class are in one fold.
+# Lower bound of class probabilities, which would be 0 if all texts of a class are in one fold.
 _LEAST = 1e-6
 
 
 class Unlabeled(NamedTuple):
-    """Result of learning from unlabeled texts: the log-loss on folds of the labeled texts, without and with them."""
+    """Result of semi-supervised learning: cross-validated log-loss on labeled texts without and with unlabeled ones."""
 
     n_texts: int
     used: bool
@@ -44,15 +44,15 @@ class Unlabeled(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Unread:
-    """Texts without labels, and what is made of them."""
+class UnlabeledTexts:
+    """Texts without labels, and the method for using them."""
 
     data: TextRows
     weight: Floats | None
     how: How
 
     def added_to(self, model: Classifier, kernels: Kernels) -> Classifier:
-        """Return the model with the contribution of unlabeled texts added to its sums."""
+        """Return the model after adding unlabeled texts to its sums."""
         family, state = model.bound_spec.family, model.state
         assert isinstance(family, TextFamily)
         if self.how == "sfe":
@@ -65,7 +65,7 @@ class Unread:
 
 
 def train_semi_supervised(spec: Spec, rows: Chunk, missing: Array) -> Model:
-    """Train a model on texts, by EM or SFE on those without a label if that helps; ``missing``: which have none."""
+    """Train a model on texts, with EM or SFE for unlabeled ones (``missing``) if that improves it."""
     from .train import train
 
     _, data = spec.open(rows.X)
@@ -82,7 +82,7 @@ def train_semi_supervised(spec: Spec, rows: Chunk, missing: Array) -> Model:
     names = labels if labels.dtype.kind == "f" else labels.tolist()
     texts = data.take(labeled).texts
     model = train(spec, MemorySource(texts, names, own, blocks))
-    unread = Unread(data.take(others), rest, "em" if spec.unlabeled_choice() == "em" else "sfe")
+    unread = UnlabeledTexts(data.take(others), rest, "em" if spec.unlabeled_choice() == "em" else "sfe")
     classifier, result = learn_unlabeled(
         model.classifier, model.batch(texts, labels, own), unread, model.kernels, blocks
     )
@@ -90,14 +90,15 @@ def train_semi_supervised(spec: Spec, rows: Chunk, missing: Array) -> Model:
 
 
 def learn_unlabeled(
-    model: Classifier, batch: Batch, texts: Unread, kernels: Kernels, blocks: Array | None = None
+    model: Classifier, batch: Batch, texts: UnlabeledTexts, kernels: Kernels, blocks: Array | None = None
 ) -> tuple[Classifier, Unlabeled]:
-    """Return the model of labeled texts or of all texts, whichever is better on folds of the labeled texts.
+    """Return the model of labeled texts or of all texts, by cross-validation on the labeled texts.
 
-    A fold is scored by models that have not seen it, not even by way of what they think of the texts without labels;
-    and by such scores of all folds texts are weighed. Texts of one of the ``blocks``, or copies, are in one fold.
+    A fold is scored by models trained without it, which also predict the labels of unlabeled texts for this fold.
+    Stacking weights are fitted on these scores of all folds. Texts in the same block of ``blocks``, and copies, are in
+    one fold.
     """
-    rows = _judges(model, batch)
+    rows = _scored_rows(model, batch)
     folds = group_folds(batch.classes, _first_of_copies(batch.data) if blocks is None else blocks)
     parts = [_scores_of_fold(model, batch, texts, rows, folds == fold, kernels) for fold in np.unique(folds)]
     order = np.argsort(np.concatenate([part.rows for part in parts]))
@@ -109,13 +110,13 @@ def learn_unlabeled(
     if used:
         state = texts.added_to(model, kernels).state
         fitted = _fitted(Classifier(model.bound_spec, state, model.fitted), seen, together, kernels)
-        # The kept rows would be scored with unlabeled texts whose estimates depend on their labels.
+        # Kept rows would be scored with unlabeled texts whose predicted labels depend on the labels of these rows.
         model = Classifier(model.bound_spec, state, fitted, after, model.token_names)
     return model, Unlabeled(texts.data.n_rows, used, before.log_loss, after.log_loss)
 
 
-def _judges(model: Classifier, batch: Batch) -> Array:
-    """Return the labeled rows that are scored, as many as weights are fitted on."""
+def _scored_rows(model: Classifier, batch: Batch) -> Array:
+    """Return the labeled rows that are scored; weights are fitted on them."""
     views = None if model.fitted is None else model.fitted.views
     if isinstance(views, StackedTokenViews) and not model.bound_spec.refine:
         return views.subsample(_seen(batch))
@@ -123,7 +124,7 @@ def _judges(model: Classifier, batch: Batch) -> Array:
 
 
 def _first_of_copies(texts: TextRows) -> Array:
-    """Return for each text the position of its first copy, because copies belong to one fold."""
+    """Return the position of the first copy of each text, because copies belong to one fold."""
     _, first, place = np.unique(row_hashes(texts), return_index=True, return_inverse=True)
     return np.asarray(first[place])
 
@@ -134,7 +135,7 @@ def _seen(batch: Batch) -> TrainingRows:
 
 
 class _Fold(NamedTuple):
-    """Rows of a fold, and their scores by a model of the other folds alone and with the texts without labels."""
+    """Rows of a fold, and their scores by models of the other folds without and with unlabeled texts."""
 
     rows: Array
     alone: Floats
@@ -142,20 +143,20 @@ class _Fold(NamedTuple):
 
 
 def _scores_of_fold(
-    model: Classifier, batch: Batch, texts: Unread, judges: Array, here: Array, kernels: Kernels
+    model: Classifier, batch: Batch, texts: UnlabeledTexts, scored: Array, here: Array, kernels: Kernels
 ) -> _Fold:
     rest = batch.take(np.flatnonzero(~here))
     rows_left = LabeledRows(rest.data, model.classes, rest.classes, rest.weight)
     state = summarize(model.bound_spec, rows_left, kernels)
     other = Classifier(model.bound_spec, state)
-    rows = judges[here[judges]]
+    rows = scored[here[scored]]
     held = batch.data.take(rows)
     both = (_view_scores(one, held, kernels) for one in (other, texts.added_to(other, kernels)))
     return _Fold(rows, *both)
 
 
 def _view_scores(model: Classifier, data: TextRows, kernels: Kernels) -> Floats:
-    """``(views, rows, classes)``; of a model without views, one: log posteriors that are not calibrated."""
+    """Return scores under all views, ``(views, rows, classes)``; without views, uncalibrated log posteriors."""
     if model.bound_spec.order is None:
         return model.scorer.posterior(data, kernels, logarithm=True)[None]
     scores: Floats = model.likelihood.token_bin_scores(data, kernels)
@@ -165,7 +166,7 @@ def _view_scores(model: Classifier, data: TextRows, kernels: Kernels) -> Floats:
 def _report(model: Classifier, seen: TrainingRows, scores: Floats, folds: Array, kernels: Kernels) -> Evaluation:
     classes, weight = seen.batch.classes, seen.case_weight
     if model.fitted is not None and model.fitted.views is not None:
-        out = weighed_again(model.bound_spec, model.fitted.views, seen, scores, folds)
+        out = scores_with_refitted_weights(model.bound_spec, model.fitted.views, seen, scores, folds)
         if model.bound_spec.refine:
             out = log_softmax(refine_out_of_fold(model.likelihood, seen, out, folds, kernels))
     else:
@@ -181,7 +182,7 @@ def _fitted(model: Classifier, seen: TrainingRows, scores: Floats, kernels: Kern
         return None
     out, views, refinement, calibration = scores[0], None, None, None
     if isinstance(fitted.views, StackedTokenViews):
-        # Of all feature sets: a model that keeps no rows has dropped those without weight, and they may have one now.
+        # With all feature sets, because those without weight, which were dropped, may now have a weight.
         views = StackedTokenViews.unweighted(model.likelihood).fit_weights(scores, seen)
         out = views.combine(scores)
         refinement = fit_refinement(model.likelihood, seen, out, kernels) if bound_spec.refine else None
