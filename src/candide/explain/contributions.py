@@ -66,7 +66,7 @@ def _terms(model: Classifier, row: Any, names: Array, kernels: Kernels) -> Itera
 
 
 def _corrected(model: Classifier, row: Any, kernels: Kernels) -> Iterator[Term]:
-    """Yield the changes of the total scores: calibration and class prior."""
+    """Yield the terms of calibration and class prior, which change the total scores."""
     if model.fitted is not None and model.fitted.calibration is not None:
         before = model.uncalibrated(row, kernels)
         yield Term("calibration", _difference(model.as_in_training(before, row), before)[0], value="calibration")
@@ -165,7 +165,7 @@ class _Table:
                 yield from self._of_text(view, text.column, text.stacked)
 
     def _is_given(self, view: int) -> bool:
-        """Whether a view of a single column has a cell; what is not given has no term."""
+        """Return whether the cell of a single-column view is given; otherwise it has no term."""
         return view >= len(self.views.columns) or self.row.columns[self.views.columns[view]].absent is None
 
     def _single(self, view: int, scores: Floats) -> Term:
@@ -183,7 +183,7 @@ class _Table:
         return ViewContributions(given, parts[given], parts[n_columns:].sum(axis=0))
 
     def _weighed(self, view: int, name: str, parts: ViewContributions, columns: Sequence[int]) -> Iterator[Term]:
-        """Yield the terms of a view; places of its parts are positions among ``columns``."""
+        """Yield the terms of a view; the columns of its parts are positions in ``columns``."""
         if not self.views.weights.weight[view].any():
             return
         joint = parts.scores[:0] if parts.pair_scores is None else parts.pair_scores
@@ -227,7 +227,7 @@ def _text(
 
 
 def _binned(views: StackedTokenViews, feature_set: str, scores: Floats) -> tuple[Floats, Floats]:
-    """Return the weighted sums of tokens' bin scores, ``(tokens, classes)``, and what limits take away from them."""
+    """Return the weighted sums of tokens' bin scores, ``(tokens, classes)``, and the effect of clipping."""
     places = [view for view, name in enumerate(views.names) if name.feature_set == feature_set]
     pairs = [views.weights.weighted_parts(view, of_view) for view, of_view in zip(places, scores, strict=True)]
     shares, limits = zip(*pairs, strict=True)

@@ -41,7 +41,7 @@ class Explanation:
     classes: Array  # labels
     terms: tuple[Term, ...]
     log_probability: Floats  # (classes,) the model's own
-    texts: Mapping[Any, str] = field(default_factory=dict)  # by the column they are in; None where there are no columns
+    texts: Mapping[Any, str] = field(default_factory=dict)  # by column; None if there are no columns
     certainty: Certainty | None = None  # posterior uncertainty of the terms
 
     @property
@@ -161,7 +161,7 @@ class Explanation:
 
     @cached_property
     def _shared_out(self) -> dict[tuple[Any, tuple[int, int]], Placed]:
-        """What was shared out among words already; it takes long for long texts."""
+        """Cache of contributions distributed over words, which takes long for long texts."""
         return {}
 
     @property
@@ -278,7 +278,7 @@ def _scale(unit: Unit) -> float:
 
 _MOST = 20
 _WIDEST = 24
-# Bits from which a word has a color, and a strong one.
+# Minimum number of bits for a word to be colored, and to be colored strongly.
 _LEAST, _STRONG = 0.1, 1.0
 # Blue for, orange against, which color-blind readers can tell apart: in HTML, and on dark or light terminals.
 _HTML_FOR, _HTML_AGAINST = "#0072b2", "#d55e00"

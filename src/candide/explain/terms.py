@@ -1,4 +1,4 @@
-"""The terms that a prediction is the sum of, their uncertainty, and what they are about: cells and tokens.
+"""The terms that sum to a prediction, their uncertainty, and the cells and tokens that they belong to.
 
 A table stores dates as days since 1970 and as calendar parts; here they become dates again. The contributions of tokens
 are distributed over the words of a text in which they occur.

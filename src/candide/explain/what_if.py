@@ -202,7 +202,7 @@ _DIGITS = 10
 _TARGETS = 2
 # Words of a text that are tried.
 _MOST_WORDS = 50
-_NOTHING: Mapping[int, Any] = {}
+_NO_CHANGES: Mapping[int, Any] = {}
 
 
 class Change(NamedTuple):
@@ -300,7 +300,7 @@ class _Search:
 
     @property
     def _targets(self) -> list[int]:
-        """The answer that is wanted, or the next best ones."""
+        """Return the desired class, or the next most probable ones."""
         others: list[int] = np.argsort(-self.start, kind="stable")[1 : 1 + _TARGETS].tolist()
         return others if self.to is None else [self.to]
 
@@ -317,15 +317,15 @@ class _Search:
         for place, (_, value) in sorted(best.items(), key=lambda item: item[1][0]):
             yield self._flip({place: value})
 
-    def _nearest(self, place: int, value: Any, other_changes: Mapping[int, Any] = _NOTHING) -> tuple[float, Any]:
+    def _nearest(self, place: int, value: Any, other_changes: Mapping[int, Any] = _NO_CHANGES) -> tuple[float, Any]:
         """Return the nearest sufficient number, given other changes, and its distance in deviations."""
         step, before = self.variants.step(place), self.variants.before[place]
         if step is None or before is None:
             return 1.0, value
-        enough = self._border(place, float(before), float(value), other_changes)
+        enough = self._shortest_sufficient(place, float(before), float(value), other_changes)
         return abs(enough - float(before)) / step, enough
 
-    def _border(self, place: int, near: float, far: float, other_changes: Mapping[int, Any]) -> float:
+    def _shortest_sufficient(self, place: int, near: float, far: float, other_changes: Mapping[int, Any]) -> float:
         """Return the sufficient number nearest to the original one, with as few digits as possible."""
 
         def is_enough(number: float) -> bool:
@@ -352,7 +352,7 @@ class _Search:
     def _together(self, singles: list[tuple[int, Any]]) -> list[tuple[float, dict[int, Any]]]:
         """Return changes that are added greedily until they are sufficient, and then reduced one by one.
 
-        None, or one, and how large it is.
+        The result has one element, the size and the changes, or none if they are never sufficient.
         """
         changes: dict[int, Any] = {}
         for _ in range(_MOST_CHANGES):
@@ -360,13 +360,13 @@ class _Search:
             place, value = singles[int(lead.argmax())]
             changes[place] = value
             if lead.max() > 0:
-                return [self._lessened(self._needed(changes))]
+                return [self._reduced(self._needed(changes))]
             singles = [(other, value) for other, value in singles if other not in changes]
             if not singles:
                 break
         return []
 
-    def _lessened(self, changes: dict[int, Any]) -> tuple[float, dict[int, Any]]:
+    def _reduced(self, changes: dict[int, Any]) -> tuple[float, dict[int, Any]]:
         whole = 0.0
         for place, value in list(changes.items()):
             other_changes = {other: kept for other, kept in changes.items() if other != place}

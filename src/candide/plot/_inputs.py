@@ -74,7 +74,7 @@ def log_odds(log_probability: Floats, of: int, against: int | None) -> Floats:
 
 
 def evaluate(model: BaseNB, X: Any, y: Any, sample_weight: Any) -> Evaluation:
-    """Evaluate the model on rows that are given, or on its training rows, each left out."""
+    """Evaluate the model on given rows, or on its training rows, each left out."""
     fitted = model._fitted()
     if X is None:
         if y is not None:
@@ -95,7 +95,7 @@ def describe_rows(X: Any) -> str:
     return "training rows, leave-one-out" if X is None else "evaluation rows"
 
 
-# Values shown of a number column; standard deviations around the means where the numbers seen are not known.
+# Number of values shown of a numeric column, and standard deviations around the means if its range is unknown.
 _N_VALUES = 41
 _N_ROUND = 7
 _DEVIATIONS = 2.5
@@ -107,9 +107,9 @@ class Scale(NamedTuple):
     place: int
     name: str
     cells: Array  # as in a row
-    labels: list[str] | None  # None: the numbers are shown
-    whole: bool = False  # numbers between which there are none
-    dates: bool = False  # numbers that are days
+    labels: list[str] | None  # None: numbers
+    whole: bool = False  # whether the values are integers
+    dates: bool = False  # whether the values are days
 
     def written(self, cell: float) -> str:
         """Return a number as text."""

@@ -48,8 +48,8 @@ class Curves(NamedTuple):
     scale: Scale
     at: Array  # (values,) numbers, or names
     by_family: dict[str, Floats]  # (values, classes); densities of numbers, else probabilities
-    seen: Histogram | None  # None: the model keeps nothing to show
-    points: Array = np.zeros(0)  # values of a number column that are point masses: no part of the densities
+    seen: Histogram | None  # None: the model keeps no data
+    points: Array = np.zeros(0)  # values of a numeric column that are point masses, which densities exclude
     masses: dict[str, Floats] = {}  # noqa: RUF012  # (points, classes): probability by family, "data" among them
 
 
@@ -201,7 +201,7 @@ def _numbers(scale: Scale, cells: Cells | None) -> Floats:
     inner = middles(cells)[np.searchsorted(rank, np.array([0.005, 0.995]) * rank[-1]).clip(max=len(rank) - 1)]
     if low == high:
         low, high = low - 0.5, high + 0.5
-    # Not beyond: kernels and bins go on there as at their ends.
+    # No wider, because kernels and bins are constant beyond the range.
     margin = 0.25 * float(inner[1] - inner[0]) or high - low
     return np.linspace(max(low, float(inner[0]) - margin), min(high, float(inner[1]) + margin), _N_POINTS)
 

@@ -9,7 +9,7 @@ from .class_prior import ClassPrior
 
 __all__ = ["SPECS", "BoundSpec", "ClassPrior", "Spec", "spec_class"]
 
-# Modules by the name of the estimator. Each is imported when first used: a model file holds one kind.
+# Modules by the name of the estimator. Each is imported when first used.
 SPECS = {
     "BernoulliNB": "discrete",
     "CategoricalNB": "discrete",

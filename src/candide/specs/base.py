@@ -20,30 +20,30 @@ from .class_prior import ClassPrior
 from .parameters import check_height, choice, class_prior_of, flag, is_whole
 from .schema import Schema
 
-# Training rows that are enough for the few numbers of a calibration; of texts, their bytes.
+# Number of training rows, or bytes of texts, that suffice for the few parameters of a calibration.
 _FEW_ROWS, _FEW_BYTES = 15_000, 3 << 21
 _SHOWN = 80
 
 
 @dataclass(frozen=True)
 class BoundSpec:
-    """A family for the columns, a prior for the classes, and what is fitted on rows left out."""
+    """The family of the columns, the class prior, and the parameters that are fitted on left-out rows."""
 
     family: Family
     prior: ClassPrior = ClassPrior()  # noqa: RUF009, it is frozen
-    prior_in_score: bool = True  # False: scores that are not log p(x, class), where a prior has no place
-    alpha: Literal["evidence", "loo"] | None = None  # how the pseudo-count is chosen; None: it is the family's
+    prior_in_score: bool = True  # False: scores are not log p(x, class) and do not include the prior
+    alpha: Literal["evidence", "loo"] | None = None  # how pseudo-counts are chosen; None: those of the family
     calibrate: str | None = None
-    order: int | None = None  # stacking: on how many other columns a column may depend in a view; None: no stacking
-    # A regression is fitted to many rows: of texts on top of the stacked views, of tables as one more of them.
-    refine: bool | Literal["auto"] = False  # "auto": if it pays
-    budget: Budget | None = None  # of the training rows that are kept; None: none are
-    target: Floats | None = None  # p(class) where the model is used, if it is not that of the training rows
+    order: int | None = None  # stacking: number of columns that a column may depend on in a view; None: no stacking
+    # Whether a regression is fitted: for texts to the stacked scores, for tables as an additional view.
+    refine: bool | Literal["auto"] = False  # "auto": if it improves the model
+    budget: Budget | None = None  # limit of the kept training rows; None: none are kept
+    target: Floats | None = None  # p(class) in prediction, if it differs from the class frequencies of training
     n_threads: int | None = None  # None: all cores
 
     def chooses_like(self, other: BoundSpec) -> bool:
-        """Whether what is chosen and fitted by looking at rows again would be the same."""
-        return _alike(self._choices, other._choices)
+        """Return whether another bound spec has the same settings of everything that is chosen or fitted."""
+        return _are_equal(self._choices, other._choices)
 
     @property
     def _choices(self) -> tuple[Any, ...]:
@@ -51,7 +51,7 @@ class BoundSpec:
 
     @property
     def looks_back(self) -> bool:
-        """Whether something is chosen or fitted by looking at rows again."""
+        """Whether anything is chosen or fitted in a second pass over training rows."""
         return self.corrects or self.alpha == "loo"
 
     @property
@@ -61,7 +61,7 @@ class BoundSpec:
 
 
 class Previous(Protocol):
-    """The part of an earlier classifier that a spec needs when it is bound again."""
+    """Protocol of earlier classifiers: the part that a spec needs when it is bound again."""
 
     @property
     def bound_spec(self) -> BoundSpec: ...
@@ -79,9 +79,9 @@ class Spec(ABC):
     #: Name of the estimator.
     name: ClassVar[str]
     reads_texts: ClassVar[bool] = False
-    #: The type of all columns, unless a column has a type of its own.
+    #: The type of all columns, unless a type is declared for a column.
     column_type: ClassVar[str] = "number"
-    #: Whether training rows are kept though nothing needs them.
+    #: Whether training rows are kept even if nothing needs them.
     keeps_rows: ClassVar[bool] = False
     #: Parameters that change what is counted, with the attributes of the family that hold them. Models that differ in
     #: them cannot be merged.
@@ -90,8 +90,8 @@ class Spec(ABC):
     unlabeled_choices: ClassVar[tuple[str, ...]] = ("drop", "error")
     #: Bytes of the training rows that are kept by ``subsample="auto"``.
     sample_bytes: ClassVar[int] = 3 << 23
-    #: Bytes of rows that are counted at once in a stream. Adding one state to another costs as much as counting
-    #: megabytes, and counting takes many times the memory of the rows.
+    #: Bytes of rows that are counted at once in a stream. Adding two states takes as long as counting megabytes, and
+    #: counting takes many times the memory of the rows.
     group_bytes: ClassVar[int] = 1 << 24
 
     class_weight: Any = None
@@ -136,8 +136,8 @@ class Spec(ABC):
     def bind(self, schema: Schema, previous: Previous | None = None) -> BoundSpec:
         """Check the parameters and resolve them to the columns of a schema.
 
-        ``previous``: what was learned before. Kept rows stay until a new fit, even if no parameter needs them any
-        more: choices and weights depend on them.
+        ``previous``: the classifier learned so far. Kept rows stay until a new fit, even if no parameter needs them
+        anymore, because choices and weights depend on them.
         """
         calibrate, order, alpha = self._calibration(), self._order(), self._alpha_choice()
         compute_loo = None if self.compute_loo is None else flag(self.compute_loo, "compute_loo")
@@ -161,7 +161,7 @@ class Spec(ABC):
         )  # fmt: skip
 
     def _subsample(self) -> int | None:
-        """Return the number of training rows that a user wants to keep; None for "auto"."""
+        """Return the number of training rows to keep, as set by the user; None for "auto"."""
         if isinstance(self.subsample, str) and self.subsample == "auto":
             return None
         if not is_whole(self.subsample) or self.subsample < 0:
@@ -171,7 +171,7 @@ class Spec(ABC):
         return int(self.subsample)
 
     def resolved(self, schema: Schema, previous: Previous | None) -> Schema:
-        """Return the schema for these parameters, which may have changed since ``previous`` was learned."""
+        """Return the schema for these parameters, which may have changed since ``previous`` was fitted."""
         return schema
 
     @abstractmethod
@@ -186,7 +186,7 @@ class Spec(ABC):
         return True
 
     def _alpha_choice(self) -> Literal["evidence", "loo"] | None:
-        """Return how pseudo-counts are chosen, if they are."""
+        """Return how pseudo-counts are chosen; None if they are given."""
         return None
 
     def _calibration(self) -> str | None:
@@ -196,7 +196,7 @@ class Spec(ABC):
         return chosen
 
     def _order(self) -> int | None:
-        """Return on how many other columns a column may depend in a view; None without stacking."""
+        """Return the number of columns that a column may depend on in a view; None without stacking."""
         return None
 
     def check_other_parameters(self) -> None:
@@ -204,7 +204,7 @@ class Spec(ABC):
         self.unlabeled_choice()
 
     def unlabeled_choice(self) -> str:
-        """Return what is done with rows without a label."""
+        """Return how rows without a label are treated."""
         return choice(self.unlabeled, "unlabeled", self.unlabeled_choices)
 
     def check_classes(self, bound: BoundSpec, n_classes: int) -> None:
@@ -219,7 +219,7 @@ class Spec(ABC):
         return Schema.of(data), data
 
     def encode(self, X: Any) -> Any:
-        """Return rows as the family reads them."""
+        """Return encoded rows."""
         return read_numbers(X)
 
     def read(self, X: Any, schema: Schema, previous: Previous, *, learning: bool = False) -> Any:
@@ -245,11 +245,11 @@ class Spec(ABC):
         return None
 
     def column_names(self, schema: Schema, previous: Previous) -> Array:
-        """Return the names of the columns that parameters are listed by."""
+        """Return the names of the columns in tables of parameters."""
         return schema.column_names()
 
     def column_types(self, schema: Schema, previous: Previous) -> list[tuple[Any, str, str]]:
-        """Return the name of each column, its type, and how that was decided."""
+        """Return the name of each column, its type, and how the type was determined."""
         names = [schema.roles.text if schema.roles else "text"] if self.reads_texts else schema.column_names().tolist()
         return [(name, self.column_type, f"{self.name} expects such columns") for name in names]
 
@@ -309,7 +309,7 @@ def first_difference(names: Mapping[str, str], one: Any, other: Any) -> Differen
 
 
 def differing(one: Any, other: Any) -> tuple[str, str]:
-    """Return the parts of two values that differ: a tokenizer has twenty settings, of which mostly one differs.
+    """Return only the parts of two values that differ, because a tokenizer has twenty settings.
 
     >>> from candide.kernels.tokenizer import TokenizerConfig
     >>> differing((TokenizerConfig(), "count"), (TokenizerConfig(ngrams=(1, 2), lowercase=False), "count"))
@@ -317,7 +317,7 @@ def differing(one: Any, other: Any) -> tuple[str, str]:
     >>> differing(0.5, None)
     ('0.5', 'None')
     """
-    # What several token features have in common differs in all of them alike, and is named once.
+    # A difference that occurs in several token features is listed once.
     parts = dict.fromkeys(_parts(one, other, ""))
     mine, theirs = ([f"{part.what}={text}" if part.what else text for part in parts for text in [part[side]]]
                     for side in (1, 2))  # fmt: skip
@@ -350,12 +350,12 @@ def _short(value: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _alike(a: Any, b: Any) -> bool:
+def _are_equal(a: Any, b: Any) -> bool:
     """Return whether settings that may contain arrays are equal."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return bool(np.array_equal(a, b))
     if type(a) is type(b) and is_dataclass(a):
-        return all(_alike(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
+        return all(_are_equal(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
     if type(a) is type(b) and isinstance(a, tuple):
-        return len(a) == len(b) and all(map(_alike, a, b))
+        return len(a) == len(b) and all(map(_are_equal, a, b))
     return bool(a == b)

@@ -15,11 +15,12 @@ from ..lazy import dataclass
 
 @dataclass(frozen=True)
 class ClassPrior:
-    """p(class): fitted (shares of the classes, smoothed by ``pseudo`` per class), uniform, or given in the order of the
-    sorted classes or by label.
+    """p(class): fitted, uniform, or given in the order of the sorted classes or by label.
 
-    ``class_weight`` multiplies the prior of each class, "balanced" makes the fitted prior uniform. It never touches the
-    counts, so the same state serves any weighting.
+    The fitted prior is the class frequencies, smoothed by ``pseudo`` per class.
+
+    ``class_weight`` multiplies the prior of each class, "balanced" makes the fitted prior uniform. Class weights do not
+    change the counts, so they can be changed without a new fit.
     """
 
     given: Floats | Mapping[Any, float] | None = None
@@ -28,7 +29,7 @@ class ClassPrior:
     pseudo: float | Floats = 0.0
 
     def check(self, classes: Index, rows: Floats) -> None:
-        """Raise an error if what was given does not fit the classes, or rules out all of them."""
+        """Raise an error if given probabilities or weights do not match the classes, or rule out all of them."""
         if not self.is_as_in_training or not isinstance(self.pseudo, float):
             self.probability(classes, rows)
 
@@ -81,29 +82,29 @@ class ClassPrior:
         return np.where(known, counts / np.where(known, total, 1.0), even)
 
     def counts(self, classes: Index, rows: Floats) -> Floats:
-        """Return the rows of each class plus pseudo-counts, whose shares are the fitted prior."""
+        """Return the rows of each class plus pseudo-counts, which are proportional to the fitted prior."""
         if np.ndim(self.pseudo):
             self._check_given(classes)
         return np.asarray(rows + self.pseudo)
 
     @property
     def as_in_training(self) -> ClassPrior:
-        """The shares of the training rows, without anything that was given instead."""
+        """The prior fitted to the class frequencies of training, without given probabilities or weights."""
         return ClassPrior(pseudo=self.pseudo)
 
     @property
     def is_as_in_training(self) -> bool:
-        """Whether nothing was given instead of the shares of the training rows."""
+        """Whether the prior is that of ``as_in_training``."""
         return self.given is None and self.fitted and self.class_weight is None
 
     @property
     def follows_rows(self) -> bool:
-        """Return whether the prior is estimated from the rows. "balanced" cancels the class frequencies."""
+        """Whether the prior depends on class frequencies, which "balanced" weights cancel."""
         return self.given is None and self.fitted and not self.balanced
 
     @property
     def balanced(self) -> bool:
-        """Whether the rows set the weights of the classes."""
+        """Whether class weights are computed from class frequencies."""
         return isinstance(self.class_weight, str)
 
     def weight(self, classes: Index, rows: Floats) -> Floats:

@@ -30,7 +30,7 @@ class DiscreteSpec(Spec):
     """
 
     prior_type: ClassVar[type]
-    #: Parameters that are a prior of the parameters.
+    #: Parameters that define the prior of the distribution.
     prior_parameters: ClassVar[tuple[str, ...]] = ("alpha", "parameter_prior")
 
     alpha: Any = None

@@ -14,7 +14,7 @@ from .class_prior import ClassPrior
 
 
 def number(value: Any, name: str, most: float = np.inf, otherwise: str = "") -> float:
-    """Return a finite real parameter from 0 to ``most``; ``otherwise`` names other values that are allowed."""
+    """Return a finite real parameter from 0 to ``most``; ``otherwise`` describes other allowed values, for errors."""
     real = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not (real and 0 <= value <= most and value < np.inf):
         limit = "a non-negative number" if most == np.inf else f"a number from 0 to {most:g}"

@@ -1,4 +1,4 @@
-"""How rows are read: the columns of training and their roles."""
+"""The columns of training and their roles, which determine how rows are read."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Schema:
     Attributes
     ----------
     n_features : int
-        How many columns the input has.
+        Number of columns of the input.
     feature_names : tuple of str, optional
-        Their names, where all are strings.
+        Names of the columns, if all are strings.
     roles : Roles, optional
-        Which columns of a source held labels, texts, weights and cells.
+        The columns of a source that contain labels, texts, weights and cells.
     missing : tuple of str
         Texts that marked missing cells in a text format, as set by the user.
     """

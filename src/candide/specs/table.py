@@ -134,7 +134,7 @@ class TableSpec(Spec):
         return check_declared(self.schema)
 
     def label_type(self, X: Any) -> str | None:
-        """Return the declared type of the label: of the one name that is not a column of ``X``."""
+        """Return the declared type of the label, which is the only name that is not a column of ``X``."""
         if not self.schema:
             return None
         declared, given = self._declared(X)

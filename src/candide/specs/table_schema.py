@@ -1,4 +1,4 @@
-"""The columns of a table of mixed types, the family asked for each, and how other tables are read in their order."""
+"""The schema of a mixed table: columns and their families, and reading other tables in the same order."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from ..priors import ESTIMATES, Dirichlet, NormalInverseWishart
 from ..statistics.table import TableStatistics
 from .schema import Schema
 
-# What a column may be asked to be modeled by.
+# Allowed families of a column.
 COLUMN_FAMILIES = ("auto", *OPTIONS, "text", "ignore")
-# Families of values that are names, be they numbers.
+# Families that treat values as categories, also numbers.
 _NAMES = ("categorical", "bernoulli")
 # Families of several columns together.
 BLOCKS = ("multinomial", "multivariate_normal")
@@ -62,26 +62,26 @@ _BLOCK_OPTIONS: dict[str, dict[str, Option]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class TableSchema(Schema):
-    """The columns of training, and what they become: a date makes several columns.
+    """The columns of training, and the columns computed from them: a date gives several columns.
 
     Attributes
     ----------
     given : tuple, optional
         Names of the columns of the input; None if they have none.
     names : tuple
-        Names of the columns that were made of them.
+        Names of the columns computed from them.
     column_specs : tuple of ColumnSpec
-        The family asked for each of these.
+        The requested family of each of these.
     blocks : tuple of Block
         Families of several columns together.
     backend : narwhals implementation, optional
         The data frame library of the input, in which tables are returned.
     examples : dict
-        By given name or position, a cell of the type of the column, with the time zone in which its dates are read.
+        By given name or position, a cell of the type of the column, with the time zone of its dates.
     whole : frozenset
-        Columns that held integers alone.
+        Columns that contained only integers.
     types : dict
-        By given name or position, the type of the column and how it was decided: declared, or by the first rows.
+        By given name or position, the type of the column and how it was determined: declared, or from the first rows.
     """
 
     given: tuple[Any, ...] | None
@@ -110,7 +110,7 @@ class TableSchema(Schema):
             data = read_table(X, dict(zip(data.names, forced, strict=True)), types, zones)
         parts = {
             "given": given,
-            # Columns without names are called by their places, and parts of dates by strings.
+            # Columns without names are identified by position, and parts of dates by strings.
             "n_given": sum(isinstance(name, int) for name in data.names) if given is None else len(given),
             "names": data.names,
             "wanted": column_specs,
@@ -168,7 +168,7 @@ class TableSchema(Schema):
     def read(self, X: Any, statistics: TableStatistics, absent: str) -> Columns:
         """Return another table with the columns in the order and types of training.
 
-        Columns are known by their names, or by their places where one of the tables has no names.
+        Columns are matched by name, or by position if one of the tables has no names.
         """
         theirs = column_names(X)
         if self.given is None and theirs is None:
@@ -197,7 +197,7 @@ class TableSchema(Schema):
     def text_types(self, statistics: TableStatistics) -> dict[Any, str]:
         """Return the types as which text formats are read, by column.
 
-        Categories that are numbers or booleans are recognized by their values, which may be missing.
+        Categories that are numbers or booleans are recognized by their values, some of which may be missing.
         """
         found = {}
         for name, column_type in self.column_types(statistics).items():
@@ -240,14 +240,17 @@ class TableSchema(Schema):
         return Columns(tuple(columns), data.n_rows)
 
     def warn_of_unseen_categories(self, data: Columns, statistics: TableStatistics) -> None:
-        """Warn of columns none of whose categories was seen in training. Parts of dates are left out."""
+        """Warn of columns in which no category was seen in training. Parts of dates are ignored."""
         given = set(range(self.n_features) if self.given is None else self.given)
         for j, column in enumerate(data.columns):
             if column.kind == statistics.kinds[j] == "category" and column.name in given:
                 warn_if_all_unseen(column, statistics.categories.labels[statistics.place(j)])
 
     def unseen(self, data: Columns, statistics: TableStatistics) -> dict[Any, dict[Any, int]]:
-        """Categories that were never learned, by column, and in how many rows each is. Parts of dates are left out."""
+        """Return categories that do not occur in training, by column, with their numbers of rows.
+
+        Parts of dates are ignored.
+        """
         given = set(range(self.n_features) if self.given is None else self.given)
         found = {}
         for j, column in enumerate(data.columns):
@@ -283,12 +286,12 @@ class TableSchema(Schema):
         return fill_missing(X, {name: filling for name, filling in pairs if filling is not None})
 
 
-# Neutral cells of types that are numbers in the model.
+# Example cells of types that are stored as numbers.
 _EXAMPLES: dict[str, Any] = {"boolean": False, "date": date(1970, 1, 1)}
 
 
 def _with_format(column_type: ColumnType, format: str | None) -> ColumnType:
-    """Return a type of dates with the format in which they were read, if none was declared."""
+    """Return a date type with the format in which dates were read, if none was declared."""
     is_open = column_type.kind == "date" and column_type.format is None
     return column_type._replace(format=format) if is_open else column_type
 
@@ -299,7 +302,7 @@ def _parts_of_dates(names: tuple[Any, ...], given: Sequence[Any] | None) -> dict
 
 
 def _number_type(name: Any, made: Mapping[Any, Any], examples: Mapping[Any, Any]) -> str:
-    """Return the type of a column that is counted as a number; ``made``: names of columns that were made of dates."""
+    """Return the type of a column that is counted as a number; ``made``: names of columns computed from dates."""
     if has_date_parts(name, made):
         return "date"
     return "boolean" if isinstance(examples.get(name), bool) else "number"
@@ -363,7 +366,7 @@ def _is_whole(column: Column) -> bool:
 
 
 def _filling(column: Column, guess: Array | None) -> Imputation | None:
-    """Return the filled column; None if there is nothing to fill, or no value to fill it with."""
+    """Return the filled column; None if no cell is missing, or no value is known."""
     missing = column.values < 0 if column.kind == "category" else np.isnan(column.values.astype(np.float64))
     return Imputation(missing, guess) if guess is not None and missing.any() else None
 

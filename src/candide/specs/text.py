@@ -41,7 +41,7 @@ FEATURE_SETS = {
 }
 _BITS, _MOST_BITS = 22, 30
 
-# Bytes of training texts that are kept where a logistic regression is fitted on all of them.
+# Bytes of training texts that are kept if a logistic regression is fitted on all of them.
 _REFINED_BYTES = 1 << 28
 
 
@@ -83,9 +83,9 @@ class TextSpec(Spec):
 
     @property
     def group_bytes(self) -> int:  # type: ignore[override]
-        # The tokens of all features of "auto" take a hundred times the memory of a text. Words alone take little, so
-        # that the cost of adding up, once per group, matters more. With "auto", groups of 2 MB take half as much time
-        # again, and groups of 16 MB half as much memory again.
+        # The tokens of all features of "auto" take a hundred times the memory of a text. Words alone take little
+        # memory, so the time of adding up states, once per group, matters more. With "auto", groups of 2 MB take 50%
+        # more time, and groups of 16 MB 50% more memory.
         return 1 << 23 if self.family == "auto" else 1 << 25
 
     def bind(self, schema: Schema, previous: Previous | None = None) -> BoundSpec:
@@ -139,13 +139,13 @@ class TextSpec(Spec):
                 "feature_sets, or pass family='auto'"
             )
         limits, weighting, (coding, fixed) = self._limits(), self._weighting(kind), self._coding()
-        # Where a text counts a token once, the sums are the numbers of texts that hold it.
+        # If a token counts once per text, the sums are the numbers of texts that contain it.
         frequencies = weighting == "tfidf" or (limits.min_df > 1 and weighting != "binary")
         feature_set = FeatureSet(self._tokenizer_config(), coding, weighting, fixed, frequencies=frequencies)
         return TextFamily((feature_set,), _token_family(self.alpha, kind), limits)
 
     def _refuse_tokenizer_parameters(self) -> None:
-        """Refuse parameters of the plain models, which "auto" does not use."""
+        """Raise an error for parameters of the plain models, which "auto" does not use."""
         defaults = {field.name: field.default for field in fields(self)}
         for name in _PLAIN_PARAMETERS:
             value, default = getattr(self, name), defaults[name]
@@ -188,7 +188,7 @@ class TextSpec(Spec):
         )  # fmt: skip
 
     def _coding(self) -> tuple[Coding, bool]:
-        """Return how tokens are numbered, and whether the list of them is given."""
+        """Return the coding of tokens, and whether the vocabulary is given."""
         coding = _numbered(None if isinstance(self.buckets, str) and self.buckets == "auto" else self.buckets)
         if self.vocabulary is None:
             return coding, False
@@ -241,7 +241,7 @@ def token_counts(model: Any) -> TokenCounts:
 
 
 def auto_family(buckets: Any = "auto", feature_sets: Any = None) -> TextFamily:
-    """Return the family of "auto": words by name, other tokens by name or by their buckets."""
+    """Return the family of "auto": words by name, other tokens by name or by hash bucket."""
     coding = _numbered(_BITS if isinstance(buckets, str) and buckets == "auto" else buckets)
     codings = {name: Vocabulary() if name == "words" else coding for name in _validated_names(feature_sets)}
     made = (FeatureSet(FEATURE_SETS[name], code, "binary", name=name) for name, code in codings.items())
@@ -275,7 +275,7 @@ def _token_family(given: Any, kind: str) -> Any:
 
 
 def _stop_words(given: Any) -> frozenset[str]:
-    """Return the words to leave out. A single string is refused, because its letters would be read as words."""
+    """Return the words to ignore. A single string raises an error, because its letters would be read as words."""
     if given is None:
         return frozenset()
     words = None if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else list(given)

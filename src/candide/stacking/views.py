@@ -77,7 +77,7 @@ class LabeledRows(NamedTuple):
         return self if n_rows <= most else self.take(np.arange(most) * n_rows // most)
 
     def under_each_class(self, n_classes: int, own: Callable[[Positions, Floats], Floats]) -> Floats:
-        """Return scores, ``(rows, classes)``, one class at a time; weight is removed only from the own class."""
+        """Return scores, ``(rows, classes)``, class by class; weight is removed only from the own class."""
         shares = [
             (np.full_like(self.classes, k), np.where(self.classes == k, self.weight, 0.0)) for k in range(n_classes)
         ]

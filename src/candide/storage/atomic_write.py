@@ -192,8 +192,8 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file next to the target, which it replaces once all of it is on the disk.
 
     If an error occurs, the old file stays as it is and the temporary file is removed. Temporary files of killed
-    processes are removed by the next process that writes the same file. An address elsewhere gets the whole file at the
-    end.
+    processes are removed by the next process that writes the same file. At a remote address, the whole file is written
+    at the end.
     """
     if is_remote(os.fspath(path)):
         with remote_writer(path) as file:

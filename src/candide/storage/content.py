@@ -206,7 +206,7 @@ def _from_3(encoded: EncodedContent) -> EncodedContent:
         return plan | {"budget": _budget(n_bytes) if n_bytes else None}
 
     def of_sample(sample: Tree) -> Tree:
-        # Below the lowest threshold, rows of all classes are there.
+        # The sample contains the rows of all classes below the lowest threshold.
         floor = sample.pop("threshold")
         overall = {"$": "scalar", "dtype": "uint64", "value": int(encoded.arrays[floor["tensor"]].min())}
         thresholds = {"$": "thresholds", "floor": floor, "overall": overall}

@@ -124,7 +124,7 @@ def content_of(model: Model, note: dict[str, Any] | None = None) -> Content:
     spec, schema = model.spec, model.schema
     settings = spec.given
     if isinstance(settings.get("vocabulary"), os.PathLike):
-        # The list that was read is stored: the file may be gone when the model is loaded.
+        # The vocabulary is stored, because its file may not exist when the model is loaded.
         settings["vocabulary"] = model.column_names().tolist()
     learned, sample, copies = model.classifier.parts(), model.state.sample, None
     if sample is not None and note is None and is_table(model.classifier.bound_spec.family):
@@ -271,7 +271,7 @@ def _check_binary(file: Any, method: str, mode: str) -> None:
 
 
 def _shown(path: Any) -> Any:
-    """Return what messages call a file."""
+    """Return the name of a file in messages."""
     return path if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "the file object")
 
 

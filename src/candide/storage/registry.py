@@ -113,7 +113,7 @@ def name_of(cls: type[Any]) -> str | None:
 
 
 class _Named(type):
-    """A stand-in for classes of files in annotations: their instances are its own, and none of them is imported."""
+    """A stand-in for registered classes in annotations: ``isinstance`` works without importing them."""
 
     names: tuple[str, ...]
 
@@ -126,7 +126,7 @@ def stand_in(*names: str) -> type[Any]:
     return _Named(names[0], (), {"names": names})
 
 
-# What fields are declared as where that is a protocol, or a class that only some models need.
+# Types of fields that are annotated as a protocol, or as a class that only some models need.
 DECLARED = {
     "Family": stand_in(*COLUMN_FAMILIES, "table family", "text family"),
     "Statistics": stand_in("block moments", "category counts", "counts", "moments"),

@@ -266,7 +266,7 @@ def _check_fitted(bound_spec: BoundSpec, state: State, fitted: Fitted | None, n_
         (fitted.calibration, fitted.bound_spec.calibrate, "calibration does"),
         (fitted.views, fitted.bound_spec.order, "views do"),
     ):
-        # A model without rows, after discount(0), has neither.
+        # A model without rows, after discount(0), has no fitted parts.
         matches = (part is None) == (setting is None) or (part is None and fitted.weight == 0)
         require(matches, f"its {what} not match its bound spec")
     _check_views(fitted, state)

@@ -308,7 +308,7 @@ def _check_features(features: RandomFourierFeatures, binning: TableBinning) -> i
 _FAMILIES = ("auto", *OPTIONS, "text", "ignore")
 # The mean of a column may exceed its largest number by this factor.
 _MAX_MEAN = 1e3
-# By which the means of numbers of at least 0 may fall below 0, as a share of the largest number.
+# Relative error by which means of non-negative numbers may be below 0, as a share of the largest number.
 _ROUNDING_OF_MEANS = 1e-6
 _MAX_ALPHA = 1e100
 
