@@ -105,7 +105,7 @@ class Family(Protocol):
     """A family of distributions with a prior and a kind of estimate. Frozen: methods return new objects."""
 
     statistic: ClassVar[type[Any]]  # what ``observe`` returns
-    separate: ClassVar[bool]  # every column has parameters of its own, and a pseudo-count if it has any
+    separate: ClassVar[bool]  # whether columns have separate parameters and pseudo-counts
 
     @property
     def prior(self) -> Any:

@@ -81,7 +81,7 @@ def log_shares(raw: Floats, copies: Floats) -> LogProbability:
 
 
 def neutral_last(theta: LogProbability) -> LogProbability:
-    """Return scores in which unseen values add nothing."""
+    """Return scores in which unseen values add 0."""
     theta.finite[:, -1] = 0.0
     if theta.order is not None:
         theta.order[:, -1] = 0.0
@@ -104,7 +104,7 @@ def draw_slots(share: Floats, classes: Positions, rng: np.random.Generator) -> A
 
 @dataclass(frozen=True)
 class CategoricalLikelihood:
-    """log p(x | class) = Σ log θ of each column's value; a missing or ignored value adds nothing.
+    """log p(x | class) = Σ log θ of each column's value; a missing or ignored value adds 0.
 
     With ``removed``, the likelihood of a row under its own class after a row of that weight was left out.
     """

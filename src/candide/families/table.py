@@ -30,7 +30,7 @@ from .table_likelihood import TableLikelihood, column_scores
 from .text import TextFamily
 from .text_likelihood import TextLikelihood
 
-# The note on a column that is not used because the rows lack it.
+# The note on a column that is not used because it is absent in the rows to predict.
 NOT_GIVEN = "not given"
 
 

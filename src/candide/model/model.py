@@ -218,7 +218,7 @@ class Model:
         """Return the roles of the named columns; ``label`` is the column of labels, if not that of training."""
         return roles_in(self.spec, self.schema, names, text, label)
 
-    # What was learned.
+    # Learned parameters.
 
     @property
     def classes(self) -> Array:
@@ -286,7 +286,7 @@ class Model:
         """Return the parameters of p(x | class), one per row, with the counts that they are estimated from."""
         return self.classifier.parameters(self.column_names())
 
-    # Predicting.
+    # Prediction.
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row, the first one in case of ties."""
@@ -346,7 +346,7 @@ class Model:
         ]
         return schema.table(columns), y
 
-    # Rows left out.
+    # Leave-one-out.
 
     def leave_one_out(
         self, X: Any, y: Any, sample_weight: Any = None, class_prior: Literal["removed", "fixed"] = "removed"
@@ -387,7 +387,7 @@ class Model:
 
         return scored(classifier)._replace(plain=scored(classifier.scorer) if classifier.bound_spec.corrects else None)
 
-    # For files and for other machines.
+    # Files and workers.
 
     def for_file(self) -> Model:
         """Return the model for a file, refitted if the file would be incomplete or would contain forgotten rows."""

@@ -186,7 +186,7 @@ def by_feature_set(summary: Table) -> Table:
 
 
 def prune(model: Classifier, budget: int, unit: Literal["tokens", "bytes"]) -> Classifier:
-    """Return the model with its most frequent tokens. Weights of feature sets and bins stay as they are."""
+    """Return the model with its most frequent tokens. Weights of feature sets and bins do not change."""
     statistics = pruned(model.state.statistics, budget, unit)
     state = replace(model.state, statistics=statistics)
     return type(model)(model.bound_spec, state, model.fitted, token_names=model.token_names)

@@ -219,7 +219,7 @@ class TokenContrast(NamedTuple):
     total: Floats  # number of occurrences in all classes
     here: Floats  # p(token | of)
     there: Floats  # p(token | against)
-    by_text: bool  # p is that a text holds the token, not that one of its tokens is it
+    by_text: bool  # whether p is the probability that a text contains the token, not that of one draw
 
     @property
     def bits(self) -> Floats:

@@ -31,7 +31,7 @@ class Effects(FieldsOnlyPickle):
     joint: Floats  # (joint slots of all pairs, classes)
 
     def contributions(self, codes: Positions, score: Floats) -> ViewContributions:
-        """Return the terms of the score of one row; a row that lacks a column has effects of 0."""
+        """Return the terms of the score of one row; effects are 0 for rows with a missing column."""
         slots, sizes = self.merged.slots(codes), pair_sizes(self.merged, self.pairs)
         if slots.min(initial=0) < 0:
             single, joint = (np.zeros((n, len(score))) for n in (slots.shape[1], len(self.pairs)))

@@ -104,7 +104,7 @@ class Inputs(FieldsOnlyPickle):
         if not len(self.levels.columns):
             return np.asarray(points @ matrix[:n_ranks])
         offsets = self.levels.offsets
-        # Codes below 0 add nothing.
+        # Codes below 0 add 0.
         codes = Dense.of(self.levels.slots(binned.codes) - offsets[:-1].astype(np.int32))
         out = Kernels(1).code_scores(codes, offsets, PickTable(matrix[n_ranks:]), np.zeros(matrix.shape[1]))
         if n_ranks:

@@ -1,7 +1,7 @@
 """The interface of views, the rows they read, and the choice of their smoothing strength.
 
-A view is a model of several columns together. It scores rows under every class, and scores its own training rows as if
-each had been left out."""
+A view is a model of several columns together. It scores rows under every class, and computes leave-one-out scores of
+its training rows."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ CLASSES = {
     "token look": "candide.families.feature_sets:FeatureSet",
     "limits": "candide.families.feature_sets:Limits",
     "plan": "candide.specs.base:BoundSpec",
-    # Estimates from the training rows: weights of views, calibration, leave-one-out measures.
+    # Parameters fitted on training rows: weights of views, calibration, leave-one-out metrics.
     "blend": "candide.model.fitted:Fitted",
     "scaling": "candide.stacking.calibration:Scaling",
     "beta curves": "candide.stacking.calibration_curves:Beta",

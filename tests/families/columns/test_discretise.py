@@ -9,7 +9,7 @@ import pytest
 from scipy.special import gammaln
 
 from candide.families.columns import choose, named_column
-from candide.families.columns.bins import deal, mdlp, modl, proportional
+from candide.families.columns.bins import mdlp, modl, proportional, split_folds
 from candide.families.columns.histogram import equal_frequency
 from candide.kernels.layouts import Array, Floats
 from candide.statistics.grid import Cells
@@ -92,12 +92,12 @@ def test_bins_of_equal_frequency() -> None:
 
 def test_folds_are_a_partition_blind_to_labels() -> None:
     count = np.random.default_rng(1).random((50, 3)) * 2
-    folds = deal(count)
+    folds = split_folds(count)
     np.testing.assert_allclose(sum(folds), count, rtol=1e-12)
     assert all(fold.sum() == pytest.approx(count.sum() / 5, abs=1.0) for fold in folds)
     rows = np.zeros((20, 2))
     rows[np.arange(20), np.random.default_rng(2).integers(0, 2, 20)] = 1.0
-    assert [int(fold.sum(axis=1).argmax()) for fold in deal(rows)] == [0, 1, 2, 3, 4]
+    assert [int(fold.sum(axis=1).argmax()) for fold in split_folds(rows)] == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("method", ["mdlp", "modl"])

@@ -139,13 +139,13 @@ def _cheapest(cost: Floats, n: float) -> Array:
     return np.array(firsts[::-1], dtype=np.int64)
 
 
-def deal(count: Floats) -> list[Floats]:
+def split_folds(count: Floats) -> list[Floats]:
     """Return the rows of each of five folds, ``(cells, classes)``.
 
     Rows are sorted by cell, then by class, and assigned to the folds in turn. Except for ties, the fold of a row
     therefore does not depend on its label. A weight of 1 counts as one row, and a smaller weight as a part of a row.
 
-    >>> [fold.ravel().tolist() for fold in deal(np.array([[3.0], [0.5], [2.0]]))][:4]
+    >>> [fold.ravel().tolist() for fold in split_folds(np.array([[3.0], [0.5], [2.0]]))][:4]
     [[1.0, 0.0, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]
     """
     ends = np.concatenate([[0.0], np.cumsum(count.ravel())])
@@ -207,7 +207,7 @@ def coding(numbers: Numbers, first: Array, missing_code: bool) -> Coding:
     return Coding(count, share, ignored, cuts, ends, center, len(bins.low) if missing_code else None, values)
 
 
-def micro(numbers: Numbers) -> Numbers:
+def merge_into_ranges(numbers: Numbers) -> Numbers:
     """Return the column in at most 64 ranges of about equal weight, in addition to its atoms.
 
     The other ranges hold at least five rows each on average, because few rows may remain beside the atoms.
@@ -255,9 +255,9 @@ def _describe_bins(made: Coding) -> str:
 class FoldedBins(CodedColumn):
     """Supervised bins, evaluated by cross-validation.
 
-    Cuts chosen with the label of a row are overfitted to it. Therefore the rows are divided into folds (``deal``), and
-    the rows of a fold are scored with cuts computed from the other folds. The counts in these bins are of all rows but
-    the scored one.
+    Cuts chosen with the label of a row are overfitted to it. So rows are divided into folds (``split_folds``), and the
+    rows of a fold are scored with cuts computed from the other folds. The counts in these bins are of all rows but the
+    scored one.
     """
 
     fold_models: tuple[CodedColumn, ...] = ()
@@ -283,7 +283,7 @@ def supervised_bins(
     cells = occupied(numbers.cells)
     numbers = numbers._replace(cells=cells)
     fold_models = tuple(
-        bins(numbers, _cut_without(cells, held, cut), strength, missing_code) for held in deal(cells.count)
+        bins(numbers, _cut_without(cells, held, cut), strength, missing_code) for held in split_folds(cells.count)
     )
     final = bins(numbers, cut(cells), strength, missing_code)
     return FoldedBins(**vars(final), fold_models=fold_models, held=_held(fold_models, cells, numbers.missing))
@@ -304,5 +304,5 @@ def _held(fold_models: tuple[CodedColumn, ...], cells: Cells, missing: Floats) -
     """Return the rows of each fold, coded with the cuts of the other folds; missing cells are divided equally."""
     return tuple(
         fold_model.again(cells=cells._replace(count=held), moments=None, missing=missing / len(fold_models)).count
-        for fold_model, held in zip(fold_models, deal(cells.count), strict=True)
+        for fold_model, held in zip(fold_models, split_folds(cells.count), strict=True)
     )

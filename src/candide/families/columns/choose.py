@@ -22,7 +22,7 @@ from ...statistics.grid import Cells
 from ...statistics.table import TableStatistics
 from ..base import CELLS
 from .base import ALPHAS, CodedColumn, ColumnModel, Unseen, categorical
-from .bins import BIN_NUMBERS, STRENGTHS, bins, mdlp, micro, modl, proportional, supervised_bins, usual_bins
+from .bins import BIN_NUMBERS, STRENGTHS, bins, mdlp, merge_into_ranges, modl, proportional, supervised_bins, usual_bins
 from .histogram import (
     LEAST,
     Categories,
@@ -52,7 +52,7 @@ Missing = Literal["auto", "ignore", "category", "error"]
 def candidates_for_numbers(
     cells: Cells, moments: Moments, missing: Floats, treat_missing: Missing = "auto", alpha: float | None = None
 ) -> list[ColumnModel]:
-    """Return the candidate models of a numeric column; the first of equals is chosen.
+    """Return the candidate models of a numeric column; the first one is chosen in case of ties.
 
     >>> cells = Cells(np.arange(30.0), np.arange(30.0), np.ones((30, 2)))
     >>> moments = Moments(np.full(2, 30.0), *(np.full((2, 1), part) for part in (30.0, 14.5, 2247.5)))
@@ -61,7 +61,7 @@ def candidates_for_numbers(
     ['bins', 'kernel', 'gaussian', 'student', 'poisson']
     """
     seen = with_atoms(Numbers(cells, moments, missing))
-    small = micro(seen)
+    small = merge_into_ranges(seen)
     whole = are_whole(cells)
     # The shares of at most two values describe a column completely.
     many = len(cells.low) > 2 or not whole
@@ -246,7 +246,7 @@ def _kernel(
     seen: Numbers, missing_code: bool, width: float | None = None, strength: float | None = None
 ) -> Sequence[ColumnModel]:
     widths, strengths = WIDTHS if width is None else (width,), STRENGTHS if strength is None else (strength,)
-    return kernels(micro(seen), missing_code, widths, strengths)
+    return kernels(merge_into_ranges(seen), missing_code, widths, strengths)
 
 
 def _distribution(
