@@ -305,7 +305,7 @@ class ClippedCoordinates:
            [ 0.]])
     """
 
-    columns: Array  # among the number columns
+    columns: Array  # among the numeric columns
     low: Floats
     high: Floats
     mean: Floats

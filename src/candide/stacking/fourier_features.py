@@ -23,8 +23,8 @@ _RIDGE = 0.01
 class RankRegression(NamedTuple):
     """Linear regression of absent ranks on given ones, assuming that all are jointly normal. Other entries are 0."""
 
-    slopes: Floats  # (number columns, number columns): rows are given ranks, columns absent ones
-    covariance: Floats  # (number columns, number columns): conditional covariance of the absent ranks
+    slopes: Floats  # (numeric columns, numeric columns): rows are given ranks, columns absent ones
+    covariance: Floats  # (numeric columns, numeric columns): conditional covariance of the absent ranks
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Inputs(FieldsOnlyPickle):
 
     ranks: RankCoordinates
     levels: MergedCodes
-    covariance: Floats  # (number columns, number columns)
+    covariance: Floats  # (numeric columns, numeric columns)
     share: Floats  # (slots,)
 
     @classmethod
@@ -172,7 +172,7 @@ class RandomFourierFeatures:
         """Return the features, ``(rows, features)``.
 
         For a row with absent columns, return their expectation over the levels of category columns, weighted by share,
-        and over the ranks of number columns, assumed to be jointly normal with the given ones.
+        and over the ranks of numeric columns, assumed to be jointly normal with the given ones.
         """
         angles = self.inputs.times(binned, self.frequencies)
         angles += self.phases

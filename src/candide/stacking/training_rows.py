@@ -89,7 +89,8 @@ _MOST_ROWS_OF_FEW, _FEW_SCORES = 40_000, 1 << 21
 class TrainingRows(NamedTuple):
     """Training rows that were kept. Equal rows are one row with a multiplicity.
 
-    The weights in ``batch`` are those of one copy."""
+    The weights in ``batch`` are those of one copy.
+    """
 
     batch: Batch
     case_weight: Floats  # the training weight that all copies of a row represent
@@ -132,7 +133,8 @@ def subsample_rows(training: TrainingRows, n_scores: int, most_rows: int | None 
 def mean_row_weight(training: TrainingRows) -> float:
     """Return the weighted mean of row weights.
 
-    Weights are divided by it, so that the strength of regularization does not depend on their unit."""
+    Weights are divided by it, so that the strength of regularization does not depend on their unit.
+    """
     if training.batch.weight is None:
         return 1.0
     return float(np.average(training.batch.weight, weights=training.case_weight))

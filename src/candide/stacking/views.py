@@ -36,8 +36,8 @@ class BinnedRows(NamedTuple):
     """Rows as codes and numbers, the input of views."""
 
     codes: Array  # int32 (rows, columns): 0 to V - 1 for values, V for missing, V + 1 unseen, -1 not given
-    numbers: Floats  # (rows, number columns), missing as NaN
-    without: Array | None = None  # bool (rows, number columns): which numbers are not given; None: all are given
+    numbers: Floats  # (rows, numeric columns), missing as NaN
+    without: Array | None = None  # bool (rows, numeric columns): which numbers are not given; None: all are given
     known: Array | None = None  # the codes before masking; None: no cell is masked
 
     def take(self, rows: Array | slice) -> BinnedRows:
@@ -110,7 +110,8 @@ class View(Protocol):
     def contributions(self, binned: BinnedRows, numbers: Array, kernels: Kernels) -> ViewContributions:
         """Return the terms that sum to the scores of one row.
 
-        ``numbers`` are the positions of the number columns among the codes."""
+        ``numbers`` are the positions of the numeric columns among the codes.
+        """
 
     def updated(self, cases: LabeledRows, sign: float, kernels: Kernels) -> View:
         """Return the view with rows added to its sums (``sign`` is 1.0) or removed from them (-1.0).

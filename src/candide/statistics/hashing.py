@@ -1,8 +1,9 @@
 """Hashes of rows, which are the same on every machine and in every version, because samples depend on them.
 
-Every cell is represented by 64 bits: the bits of a double; for texts, the hash computed by the kernels; for other
-labels, the 8-byte BLAKE2b digest (little-endian) of their type, a zero byte and their text. With the finalizer of
-splitmix64 as ``mix`` and its outputs from seed 0 as the keys of the columns, the hash of a row is::
+The hash of a text is computed by the kernels. In a table, every cell is represented by 64 bits: the hash of a text,
+the bits of a double, or, for other labels, the 8-byte BLAKE2b digest (little-endian) of their type, a zero byte and
+their text. With the finalizer of splitmix64 as ``mix`` and its outputs from seed 0 as the keys of the columns, the hash
+of a row is::
 
     cell(j, bits) = mix(bits ^ key_j) - mix(key_j)
     row           = mix(sum of cells + GOLDEN) >> 1        modulo 2^64

@@ -85,10 +85,10 @@ class Sample:
     divided into batches. Let ``c_k(t)`` be the cost of the distinct rows of class k whose hash is at most t, and
     ``c_k`` that of all of them.
 
-    - If all rows together cost no more than the budget, all are kept, and there is no threshold. - Half of the budget
-    is shared by the classes: ``level`` solves ``sum_k min(c_k, level) = budget / 2``. A class that costs less is kept
-    completely, and the remainder is available to the others. The floor of another class is the smallest hash t with
-    ``c_k(t) > level``.
+    - If all rows together cost no more than the budget, all are kept, and there is no threshold.
+    - Half of the budget is shared by the classes: ``level`` solves ``sum_k min(c_k, level) = budget / 2``. A class that
+      costs less is kept completely, and the remainder is available to the others. The floor of another class is the
+      smallest hash t with ``c_k(t) > level``.
     - The other half is shared by the rows: the threshold of all classes is the smallest hash t with
       ``sum_k max(0, c_k(t) - level) > budget / 2``.
 
