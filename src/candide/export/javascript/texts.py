@@ -1,17 +1,9 @@
-"""Text models as data of a module: tokenizers, tokens, and their weights or counts.
-
-Engines of JavaScript have Unicode tables of other versions than Python, so the tables that tokenizers need are part of
-the module.
-"""
+"""Text models as data of a module: tokenizers, the characters that they distinguish, tokens and their weights."""
 
 from __future__ import annotations
 
-import re
-import sys
-import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +17,11 @@ from ...kernels.tokenizer import TokenizerConfig
 from ...kernels.vocabulary import Buckets, Coding, SomeBuckets, Vocabulary
 from ...stacking.refinement import Refinement
 from ...stacking.token_views import StackedTokenViews
+from ..characters import all_codes, around_sigma, characters_of, lower_case, runs_of, without_accents
 from .arrays import packed, packed_integers, packed_stream
 from .terms import written_terms
 
-_SURROGATES = range(0xD800, 0xE000)
 _HANGUL = range(0xAC00, 0xD7A4)
-# Neither a letter nor skipped where the end of a word is looked for.
-_STOP = "\n"
 # Weights (tokens × classes) that a module may hold: 2^26 of them take up to 700 MB.
 _MOST_WEIGHTS = 1 << 26
 
@@ -207,40 +197,16 @@ class _Characters(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _characters() -> _Characters:
-    """Return the tables of this Python, whose rules the tokenizer of the native core follows."""
-    every = "".join(map(chr, _all_codes()))
-    flags = [_ranges(map(ord, re.findall(pattern, every))) for pattern in (r"\w", r"\s", r"\d")]
-    lower = {ord(one): lowered for one in every if (lowered := one.lower()) != one}
-    return _Characters([*flags, *map(_ranges, _around_sigma(every))], _runs(lower), _several(lower))
+    """Return the tables of this Python."""
+    flags = [_ranges(characters_of(pattern)) for pattern in (r"\w", r"\s", r"\d")]
+    return _Characters([*flags, *map(_ranges, around_sigma())], _runs(lower_case()), _several(lower_case()))
 
 
 @lru_cache(maxsize=1)
 def _without_accents() -> list[list[Any]]:
     """Return the characters that the removal of accents changes; syllables of Hangul fall apart by a rule."""
-    pairs = ((code, _bare(chr(code))) for code in _all_codes() if code >= 0x80 and code not in _HANGUL)
+    pairs = ((code, without_accents(chr(code))) for code in all_codes() if code >= 0x80 and code not in _HANGUL)
     return [[code, text] for code, text in pairs if text != chr(code)]
-
-
-def _all_codes() -> Iterable[int]:
-    return (code for code in range(sys.maxunicode + 1) if code not in _SURROGATES)
-
-
-def _bare(character: str) -> str:
-    parts = unicodedata.normalize("NFKD", character)
-    return "".join(part for part in parts if not unicodedata.combining(part))
-
-
-def _around_sigma(every: str) -> tuple[list[int], list[int]]:
-    """Return the characters that are skipped where a capital sigma is checked for the end of a word, and letters."""
-    neighbors = [one for one in every if one != _STOP]
-    stops = _ends_in_final_sigma(neighbors, "")
-    passes = _ends_in_final_sigma(neighbors, "A") - stops
-    return sorted(passes), sorted(stops)
-
-
-def _ends_in_final_sigma(characters: list[str], before: str) -> set[int]:
-    lowered = _STOP.join(f"{before}{one}Σ" for one in characters).lower().split(_STOP)
-    return {ord(one) for one, text in zip(characters, lowered, strict=True) if text.endswith("ς")}
 
 
 def _ranges(codes: Iterable[int]) -> str:
@@ -250,10 +216,9 @@ def _ranges(codes: Iterable[int]) -> str:
     '2 2 1a 1'
     """
     numbers, end = [], 0
-    for _, group in groupby(enumerate(codes), lambda pair: pair[1] - pair[0]):
-        run = [code for _, code in group]
-        numbers += [run[0] - end, len(run)]
-        end = run[-1] + 1
+    for first, last in runs_of(codes):
+        numbers += [first - end, last + 1 - first]
+        end = last + 1
     return " ".join(np.base_repr(number, 36).lower() for number in numbers)
 
 

@@ -14,17 +14,16 @@ import numpy as np
 
 from ...exceptions import MissingPackage, ParameterError
 from ...families.categorical_likelihood import CategoricalLikelihood
-from ...families.feature_sets import KnownTokens
 from ...families.table_likelihood import TableLikelihood
 from ...families.text_likelihood import TextLikelihood
 from ...kernels.layouts import Array, Floats
-from ...kernels.vocabulary import Vocabulary
 from ...model.classifier import Classifier
 from ...stacking.calibration import MAX_LOG_ODDS, MAX_LOG_TEMPERATURE, Chain, Scaling
 from ...stacking.calibration_curves import Beta, Curve, Isotonic
 from ...stacking.stacked_views import StackedViews
 from .tensor import Cells, Graph, Tensor, concatenated, filled, log_one_plus_exp, log_sum
 from .terms import Scored, TableScores, Unweighted, refuse_texts, scored_categories, scored_numbers
+from .texts import scored_tokens
 from .views import stacked_scores
 
 
@@ -130,47 +129,6 @@ def _silent(likelihood: TableLikelihood, cells: Cells) -> Tensor:
     if statistics.kinds[0] != "category":
         return cells.nothing(0, None, n_classes)
     return cells.nothing(0, statistics.categories.labels[statistics.place(0)], n_classes)
-
-
-def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Amount]:
-    """Return the scores of the tokens of texts and the number of tokens; rows are padded with empty strings."""
-    coding = likelihood.known.coding
-    if not isinstance(coding, Vocabulary):
-        raise ParameterError(
-            "this model uses hashed tokens, for which ONNX has no operator; train it with buckets=None"
-        )
-    vocabulary = coding.tokens()
-    if not vocabulary:
-        raise ParameterError("this model has no tokens; expected at least one; fit it on more texts")
-    tokens = graph.input("tokens", 0, "m", texts=True)
-    counts = _counts(tokens, vocabulary)
-    return scored_numbers(likelihood.inner, _weighed(likelihood.known, counts)), lambda: _lengths(tokens)
-
-
-def _lengths(tokens: Tensor) -> Tensor:
-    """Return the number of tokens of each text, known or not, ``(texts, 1)``."""
-    there = tokens.graph.look_up(tokens, np.array([""], dtype=object), np.zeros(1, dtype=np.int64), 1)
-    return there.sum(1, keep=True).of_type(np.float64)
-
-
-def _counts(tokens: Tensor, vocabulary: list[str]) -> Tensor:
-    """How often texts hold each token, ``(texts, tokens)``; in single precision on the way, which counts to 2^24."""
-    single: dict[str, Any] = {"min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0, "ngram_counts": [0]}
-    places = list(range(len(vocabulary)))
-    found = tokens.graph.op(
-        "TfIdfVectorizer", tokens, mode="TF", pool_strings=vocabulary, ngram_indexes=places, **single
-    )
-    return found.of_type(np.float64)
-
-
-def _weighed(known: KnownTokens, counts: Tensor) -> Tensor:
-    """Return the weights of occurrences, as ``KnownTokens.rows``."""
-    held = counts > 0.0
-    if known.feature_set.presence:
-        counts = held.of_type(np.float64)
-    if known.feature_set.weighting == "log":
-        counts = held.where(counts.at_least(1.0).log() + 1.0, 0.0)
-    return counts if known.factor is None else counts * known.factor
 
 
 # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε.

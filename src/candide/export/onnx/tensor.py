@@ -45,13 +45,14 @@ class Graph:
         self._inputs.append((place, helper.make_tensor_value_info(name, kind, ["n", width])))
         return Tensor(self, name)
 
-    def op(self, kind: str, *inputs: Value, domain: str = "", **attributes: Any) -> Tensor:
-        """Return the output of an operator."""
+    def op(self, kind: str, *inputs: Value, domain: str = "", n_outputs: int = 1, **attributes: Any) -> Tensor:
+        """Return the first output of an operator."""
         from onnx import helper
 
         names = [self.tensor(value).name for value in inputs]
         out = f"/{kind}/{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, names, [out], name=out, domain=domain, **attributes))
+        outs = [out, *(f"{out}/{i}" for i in range(1, n_outputs))]
+        self._nodes.append(helper.make_node(kind, names, outs, name=out, domain=domain, **attributes))
         return Tensor(self, out)
 
     def tensor(self, value: Value) -> Tensor:

@@ -26,7 +26,7 @@ from ...families.score_terms import (
 )
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Array, Floats
-from .tensor import Cells, Tensor, added, concatenated, cut_places, filled, number_places
+from .tensor import Cells, Tensor, Value, added, concatenated, cut_places, filled, number_places
 
 # log Γ(z) = (z - ½) log z - z + ½ log 2π + Σ of these over z, z³, z⁵, …: accurate to the last digit for z ≥ 8.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
@@ -101,17 +101,17 @@ def _presence(term: Presence, x: Tensor) -> Tensor:
 
 def _log_gamma_term(term: LogGamma, x: Tensor) -> Tensor:
     count = x.with_axis(1)
-    cells = _log_rising(term.start, count)
+    cells = log_rising(term.start, count)
     if np.any(term.slope) or np.any(term.constant):
         cells = cells + count * np.asarray(term.slope) + np.asarray(term.constant)
     return _sum_of_known(cells, x)
 
 
 def _row_total(term: RowTotal, x: Tensor) -> Tensor:
-    return -_log_rising(term.start, filled(x).sum(1, keep=True))
+    return -log_rising(term.start, filled(x).sum(1, keep=True))
 
 
-def _log_rising(start: Floats, steps: Tensor) -> Tensor:
+def log_rising(start: Value, steps: Tensor) -> Tensor:
     """log Γ(start + steps) / Γ(start), both by one formula, so that no steps give 0."""
     return _log_gamma(steps + start) - _log_gamma(steps.graph.tensor(start))
 

@@ -23,6 +23,7 @@ from .dialects import Dialect, dialect_named, transpiled
 from .query import Own, Query, clipped, exponential, log_of_one_plus_exp, picked, place_among, total
 from .stacking import StackingQuery
 from .terms import Scores, family_scores, table_scores
+from .texts import write_text_scores
 
 # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε, as in ``model.scorer``.
 _SLACK = 1e-12
@@ -266,16 +267,19 @@ def to_sql(
 
 
 def _refuse_texts(likelihood: Any, names: Sequence[str]) -> None:
-    if isinstance(likelihood, TextLikelihood):
-        raise ParameterError(
-            "this model has text inputs, which cannot be tokenized consistently in SQL; score them with candide "
-            "predict, or export the weights of TextNB(family='multinomial') with as_linear()"
-        )
     if isinstance(likelihood, TableLikelihood) and likelihood.texts:
         name = names[min(likelihood.texts)]
         raise ParameterError(
-            f"column {name!r} contains texts, which cannot be tokenized consistently in SQL; train the model with "
-            f"columns={{{name!r}: 'ignore'}}"
+            f"column {name!r} contains texts beside other columns, which SQL exports do not support; train the model "
+            f"with columns={{{name!r}: 'ignore'}}, or TextNB('multinomial') on the texts alone"
+        )
+
+
+def _refuse_views(model: Classifier) -> None:
+    if model.fitted is not None and model.fitted.views is not None:
+        raise ParameterError(
+            "this model stacks several feature sets of texts, with character n-grams and hashed tokens, which cannot be "
+            "done exactly in SQL; train TextNB('multinomial'), 'bernoulli' or 'complement', or predict with candide"
         )
 
 
@@ -283,6 +287,12 @@ def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterio
     """Write the steps up to the scores of possible classes."""
     codes, possible = Codes(query), np.isfinite(model.scorer.offset)
     posterior = Posterior(query, np.flatnonzero(possible).tolist(), len(possible))
+    counts = model.fitted is not None and grows(model.fitted.calibration)
+    if isinstance(model.likelihood, TextLikelihood):
+        _refuse_views(model)
+        likelihood, offset = model.likelihood, model.scorer.offset
+        posterior.rule_out(write_text_scores(likelihood, offset, posterior.alive, query, own, counts=counts))
+        return posterior
     views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
     if isinstance(views, StackedViews):
         stacking = StackingQuery(views, model.likelihood, query, cells, codes, model.scorer.offset)
@@ -293,7 +303,7 @@ def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterio
     _begin(query, cells, codes, own)
     columns = {f"s{k}": scores.finite[k] for k in posterior.alive}
     columns |= {f"l{i}_{k}": limit[k] for i, limit in enumerate(scores.limits) for k in posterior.alive}
-    if model.fitted is not None and grows(model.fitted.calibration):
+    if counts:
         columns["amount"] = total(list(cells.inputs))
     query.step("scores", columns)
     posterior.rule_out(len(scores.limits))

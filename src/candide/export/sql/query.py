@@ -71,6 +71,10 @@ class Query:
         """Add a table of numbers to the query."""
         self._steps[name] = self.dialect.table(keys, numbers)
 
+    def raw(self, name: str, text: str) -> None:
+        """Add a common table expression that is already written."""
+        self._steps[name] = text
+
     def finish(self, columns: Sequence[str], source: str | None = None) -> str:
         """Return the whole text."""
         answers = _Step({str(i): how for i, how in enumerate(columns)}, source or self.last)

@@ -1,0 +1,98 @@
+"""The scores of texts, which come as tokens: each token selects a row of a table of weights.
+
+A table of texts × all tokens would be mostly zeros, and filling it takes many times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...exceptions import ParameterError
+from ...families.feature_sets import KnownTokens
+from ...families.linear import LinearTerm
+from ...families.score_terms import LogGamma, RowTotal, Term
+from ...families.text_likelihood import TextLikelihood
+from ...kernels.layouts import Floats
+from ...kernels.vocabulary import Vocabulary
+from .tensor import Graph, Tensor, added
+from .terms import Scored, log_rising
+
+
+class TokenCells(NamedTuple):
+    """Tokens of texts, ``(texts, positions)``: their codes and weights. Codes after those of known tokens add nothing."""
+
+    codes: Tensor
+    weight: Tensor | None = None  # ``(texts, positions, 1)``; None if all are 1
+
+    def picks(self, table: Floats, other: float = 0.0) -> Tensor:
+        """Return the entries of a table, ``(classes, tokens)``, as ``(texts, positions, classes)``."""
+        return self.codes.picks(np.vstack([table.T, np.full((2, len(table)), other)]))
+
+    def times(self, factor: Tensor) -> Tensor:
+        return factor if self.weight is None else self.weight * factor
+
+
+def scored_tokens(likelihood: TextLikelihood, graph: Graph) -> tuple[Scored, Callable[[], Tensor]]:
+    """Return the scores of the tokens of texts and the number of tokens; rows are padded with empty strings."""
+    coding = likelihood.known.coding
+    if not isinstance(coding, Vocabulary):
+        raise ParameterError(
+            "this model uses hashed tokens, for which ONNX has no operator; train it with buckets=None"
+        )
+    vocabulary = coding.tokens()
+    if not vocabulary:
+        raise ParameterError("this model has no tokens; expected at least one; fit it on more texts")
+    tokens, n = graph.input("tokens", 0, "m", texts=True), len(vocabulary)
+    # After the known tokens come all unknown ones, and padding.
+    keys, places = np.array([*vocabulary, ""], dtype=object), np.append(np.arange(n), n + 1)
+    codes = graph.look_up(tokens, keys, places, n)
+    finite, limits = likelihood.inner.terms
+    each = all(isinstance(term, LinearTerm) for group in (finite, *limits) for term in group)
+    cells = _cells(codes, likelihood.known, each=each)
+    scored = Scored(_added_up(finite, cells), [_added_up(terms, cells) for terms in limits])
+    return scored, lambda: (codes < n + 1).of_type(np.float64).sum(1, keep=True)
+
+
+def _cells(codes: Tensor, known: KnownTokens, *, each: bool) -> TokenCells:
+    """Return the weights of tokens, as ``KnownTokens.rows``; with ``each``, occurrences may be added up one by one."""
+    feature_set, n = known.feature_set, len(known.coding)
+    if each and feature_set.weighting in ("count", "tfidf"):
+        cells = TokenCells(codes)
+    else:
+        codes, count = _distinct(codes, n)
+        count = (count > 0.0).of_type(np.float64) if feature_set.presence else count
+        if feature_set.weighting == "log":
+            count = (count > 0.0).where(count.at_least(1.0).log() + 1.0, 0.0)
+        cells = TokenCells(codes, count.with_axis(2))
+    return cells if known.factor is None else TokenCells(cells.codes, cells.times(cells.picks(known.factor[None])))
+
+
+def _distinct(codes: Tensor, unknown: int) -> tuple[Tensor, Tensor]:
+    """Return the distinct known codes of each text and how often they occur, 0 at the other positions."""
+    graph, size = codes.graph, codes.graph.op("Shape", codes)
+    ordered = graph.op("TopK", codes, graph.op("Slice", size, np.array([1]), np.array([2])), n_outputs=2, largest=0)
+    # The same one position later: a negative pad cuts off the end.
+    before = graph.op("Pad", ordered, np.array([0, 1, 0, -1]), np.int64(-1))
+    first = (ordered > before) & (ordered < unknown)
+    run = graph.op("CumSum", (ordered > before).of_type(np.int64), np.int64(1)) - 1
+    ones = graph.op("Expand", 1.0, size)
+    counts = graph.op("ScatterElements", ones * 0.0, run, ones, axis=1, reduction="add")
+    return first.where(ordered, unknown), first.where(graph.op("GatherElements", counts, run, axis=1), 0.0)
+
+
+def _added_up(terms: Sequence[Term], cells: TokenCells) -> Tensor:
+    return added([_term_scores(term, cells) for term in terms])
+
+
+def _term_scores(term: Term, cells: TokenCells) -> Tensor:
+    """Return what a term adds to the scores of texts, ``(texts, classes)``."""
+    if isinstance(term, LinearTerm):
+        return cells.times(cells.picks(term.dense()[0])).sum(1) + term.base
+    assert cells.weight is not None
+    if isinstance(term, RowTotal):
+        return -log_rising(term.start, cells.weight.sum(1))
+    assert isinstance(term, LogGamma) and not np.any(term.slope) and not np.any(term.constant)
+    return log_rising(cells.picks(term.start, 1.0), cells.weight).sum(1)

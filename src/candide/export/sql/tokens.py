@@ -1,0 +1,174 @@
+"""How databases cut texts into words.
+
+Databases differ from Python, and from each other, in which characters are part of words and in their lower case. So
+queries contain these characters, and use only functions that do the same in all versions of a database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import ClassVar
+
+from ...exceptions import ParameterError
+from ...kernels.layouts import Floats
+from ...kernels.tokenizer import TokenizerConfig
+from ..characters import all_codes, around_sigma, characters_of, lower_case, runs_of
+from .dialects import Dialect, Postgres, Spark
+
+Runs = list[tuple[int, int]]
+
+# Lower case that depends on the characters around it, or makes two characters of one.
+_SIGMA, _FINAL_SIGMA, _DOTTED_I = "Σ", "ς", "İ"
+# Java compares a character with all runs of a class in turn; of other classes, it skips the runs.
+_RUNS_TOGETHER = 24
+
+
+class TextFunctions:
+    """Functions of DuckDB, which the others replace."""
+
+    # What tells texts apart: a number is faster than the text, where numbers are the same each time they are read.
+    key: ClassVar[str] = "ROW_NUMBER() OVER ()"
+    fence: ClassVar[str] = " MATERIALIZED"
+    end_of_text: ClassVar[str] = r"\z"
+    # Before the number of a group, in a replacement.
+    group: ClassVar[str] = "\\"
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+
+    def read(self, cell: str) -> str:
+        """Return a cell as a text that is compared character by character."""
+        return f"CAST({cell} AS {self.dialect.text_type})"
+
+    def normalized(self, text: str, config: TokenizerConfig, alphabet: Set[str]) -> str:
+        """Return a text as it is tokenized. Only characters that become some of the alphabet are changed."""
+        changes = dict(_changes(config, alphabet))
+        if config.lowercase:
+            if {_SIGMA.lower(), _FINAL_SIGMA} & alphabet:
+                text = self._with_final_sigmas(text)
+            # The second character is none of a word, so this can part a word.
+            text = f"REPLACE({text}, {self.dialect.text(_DOTTED_I)}, {self.dialect.text(_DOTTED_I.lower())})"
+        if not changes:
+            return text
+        return f"TRANSLATE({text}, {self.dialect.text(''.join(changes))}, {self.dialect.text(''.join(changes.values()))})"
+
+    def characters(self, runs: Runs) -> str:
+        """Return a pattern for one of these characters."""
+        return f"[{self._listed(runs)}]"
+
+    def words(self, text: str, pattern: str) -> tuple[dict[str, str], str]:
+        """Return the columns ``id``, ``word`` and ``place`` for all matches of a pattern, and where they come from."""
+        columns = {"id": "id", "word": "UNNEST(found)", "place": "GENERATE_SUBSCRIPTS(found, 1)"}
+        return columns, f"(SELECT id, REGEXP_EXTRACT_ALL({text}, {self.dialect.text(pattern)}) AS found FROM texts)"
+
+    def table(self, tokens: list[str], numbers: Mapping[str, Floats]) -> str:
+        """Return a query for a table of tokens and doubles; long strings, because many literals are slow to plan."""
+        parts = [f"UNNEST(STRING_SPLIT({self._lines(tokens)}, CHR(10))) AS token"]
+        parts += [f"UNNEST(CAST('[{_joined(own)}]' AS DOUBLE[])) AS {name}" for name, own in numbers.items()]
+        return f"SELECT {', '.join(parts)}"
+
+    def _code(self, code: int) -> str:
+        return f"\\x{{{code:x}}}"
+
+    def _listed(self, runs: Runs) -> str:
+        return "".join(self._code(a) if a == b else f"{self._code(a)}-{self._code(b)}" for a, b in runs)
+
+    def _lines(self, tokens: list[str]) -> str:
+        return self.dialect.text("\n".join(tokens))
+
+    def _with_final_sigmas(self, text: str) -> str:
+        """Return a text in which a capital sigma at the end of a word is a small one."""
+        skipped, letters = around_sigma()
+        others = sorted(set(all_codes()) - {*skipped, *letters})
+        skip, letter, other = (self.characters(runs_of(codes)) for codes in (skipped, letters, others))
+        pattern = f"({letter}{skip}*){_SIGMA}({skip}*(?:{other}|{self.end_of_text}))"
+        return self._replaced(text, pattern, f"{self.group}1{_FINAL_SIGMA}{self.group}2")
+
+    def _replaced(self, text: str, pattern: str, by: str) -> str:
+        return f"REGEXP_REPLACE({text}, {self.dialect.text(pattern)}, {self.dialect.text(by)}, 'g')"
+
+
+class PostgresText(TextFunctions):
+    """PostgreSQL, whose regular expressions have other escapes."""
+
+    end_of_text = r"\Z"
+
+    def read(self, cell: str) -> str:
+        return f'CAST({cell} AS TEXT) COLLATE "C"'
+
+    def words(self, text: str, pattern: str) -> tuple[dict[str, str], str]:
+        found = f"REGEXP_MATCHES({text}, {self.dialect.text(pattern)}, 'g') WITH ORDINALITY AS found(words, place)"
+        return {"id": "id", "word": "words[1]", "place": "place"}, f"texts CROSS JOIN LATERAL {found}"
+
+    def table(self, tokens: list[str], numbers: Mapping[str, Floats]) -> str:
+        lists = [f"STRING_TO_ARRAY({self._lines(tokens)}, CHR(10))"]
+        lists += [f"CAST('{{{_joined(own)}}}' AS DOUBLE PRECISION[])" for own in numbers.values()]
+        return f"SELECT * FROM UNNEST({', '.join(lists)}) AS listed({', '.join(['token', *numbers])})"
+
+    def _code(self, code: int) -> str:
+        return f"\\U{code:08x}"
+
+
+class SparkText(TextFunctions):
+    """Spark, in the dialect that sqlglot translates to it; regular expressions are those of Java."""
+
+    key = "text"
+    fence = ""
+    group = "$"
+
+    def characters(self, runs: Runs) -> str:
+        ascii_runs = [(a, min(b, 0x7F)) for a, b in runs if a <= 0x7F]
+        rest = [(max(a, 0x80), b) for a, b in runs if b > 0x7F]
+        parts = [rest[i : i + _RUNS_TOGETHER] for i in range(0, len(rest), _RUNS_TOGETHER)]
+        blocks = [f"[{self._listed([(part[0][0], part[-1][1])])}&&[{self._listed(part)}]]" for part in parts]
+        return f"[{self._listed(ascii_runs)}{''.join(blocks)}]"
+
+    def words(self, text: str, pattern: str) -> tuple[dict[str, str], str]:
+        found = f"POSEXPLODE(REGEXP_EXTRACT_ALL({text}, {self.dialect.text(pattern)}, 0)) found AS place, word"
+        return {"id": "id", "word": "word", "place": "place"}, f"texts LATERAL VIEW {found}"
+
+    def table(self, tokens: list[str], numbers: Mapping[str, Floats]) -> str:
+        lists = [f"SPLIT({self._lines(tokens)}, CHR(10))"]
+        lists += [f"FROM_JSON('[{_joined(own)}]', 'ARRAY<DOUBLE>')" for own in numbers.values()]
+        return f"SELECT INLINE(ARRAYS_ZIP({', '.join(lists)})) AS ({', '.join(['token', *numbers])})"
+
+    def _replaced(self, text: str, pattern: str, by: str) -> str:
+        return f"REGEXP_REPLACE({text}, {self.dialect.text(pattern)}, {self.dialect.text(by)})"
+
+
+_FUNCTIONS: dict[str, type[TextFunctions]] = {
+    Dialect.name: TextFunctions,
+    Postgres.name: PostgresText,
+    Spark.name: SparkText,
+}
+
+
+def text_functions(dialect: Dialect) -> TextFunctions:
+    """Return how a database cuts texts."""
+    if dialect.name not in _FUNCTIONS:
+        raise ParameterError(
+            f"this model has text inputs, and the query for {dialect.name} cannot split texts into words as candide "
+            f"does; choose one of the dialects {', '.join(_FUNCTIONS)}"
+        )
+    return _FUNCTIONS[dialect.name](dialect)
+
+
+def word_pattern(config: TokenizerConfig, functions: TextFunctions) -> str:
+    """Return the regular expression of the words of a tokenizer, of any length."""
+    word = characters_of(r"\w")
+    if not config.marks:
+        return f"{functions.characters(runs_of(word))}+"
+    marks = sorted(set(all_codes()) - {*word, *characters_of(r"\s")})
+    return f"{functions.characters(runs_of(word))}+|{functions.characters(runs_of(marks))}"
+
+
+def _changes(config: TokenizerConfig, alphabet: Set[str]) -> Iterable[tuple[str, str]]:
+    """Yield the characters that normalization changes to characters of an alphabet."""
+    if config.lowercase:
+        yield from ((chr(code), lower) for code, lower in lower_case().items() if lower in alphabet)
+    if config.fold_numbers and "0" in alphabet:
+        yield from ((chr(code), "0") for code in characters_of(r"\d") if chr(code) != "0")
+
+
+def _joined(numbers: Floats) -> str:
+    return ",".join(map(repr, numbers.tolist()))
