@@ -40,7 +40,7 @@ class Query:
     """Steps so far. Each has the columns of the one before and new ones; the last selects those of the result."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self.dialect = dialect
+        self.dialect, self.fence = dialect, dialect.fence
         self.last = ""
         self._steps: dict[str, _Step | str] = {}
         self._chain: list[str] = []
@@ -79,7 +79,7 @@ class Query:
         """Return the whole text."""
         answers = _Step({str(i): how for i, how in enumerate(columns)}, source or self.last)
         steps = self._needed(answers.names())
-        parts = [f"{name} AS{self.dialect.fence} (\n  {text}\n)" for name, text in steps.items()]
+        parts = [f"{name} AS{self.fence} (\n  {text}\n)" for name, text in steps.items()]
         listed = ",\n  ".join(columns)
         return f"WITH {', '.join(parts)}\nSELECT\n  {listed}\nFROM {answers.source}\n"
 

@@ -13,7 +13,7 @@ from ...kernels.layouts import Floats
 from ...kernels.tokenizer import TokenizerConfig
 from ...kernels.vocabulary import Vocabulary
 from .query import ROWS, Own, Query
-from .tokens import text_functions, word_pattern
+from .tokens import text_functions
 
 # The column of the table that contains the texts.
 COLUMN = "text"
@@ -33,10 +33,11 @@ def write_text_scores(
     _check_size(len(tokens) * len(classes) * len(groups))
     config, functions = known.feature_set.tokenizer, text_functions(query.dialect)
     text = functions.read(f"{ROWS}.{query.dialect.name_of(COLUMN)}")
+    query.fence = functions.fence
     query.start(own.source, {**own.columns(), "text": text})
     query.cte("texts", {"text": "text", "id": functions.key}, "(SELECT DISTINCT text FROM inputs) AS distinct_texts")
     alphabet = set("".join(tokens)) | set("".join(config.stop_words))
-    query.cte("words", *functions.words(functions.normalized("text", config, alphabet), word_pattern(config, functions)))
+    query.cte("words", *functions.words(functions.spaced_words("text", config, alphabet)))
     _write_tokens(query, config, counts=counts)
     weights = {
         f"{name}{k}": term.dense()[0][k][codes] * (1.0 if known.factor is None else known.factor[codes])

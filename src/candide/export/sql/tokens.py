@@ -40,9 +40,13 @@ class TextFunctions:
         """Return a cell as a text that is compared character by character."""
         return f"CAST({cell} AS {self.dialect.text_type})"
 
-    def normalized(self, text: str, config: TokenizerConfig, alphabet: Set[str]) -> str:
-        """Return a text as it is tokenized. Only characters that become some of the alphabet are changed."""
-        changes = dict(_changes(config, alphabet))
+    def spaced_words(self, text: str, config: TokenizerConfig, alphabet: Set[str]) -> str:
+        """Return the words of a text with spaces between them. Other characters than the alphabet may be kept as is."""
+        others = self.characters(runs_of(characters_of(r"\W")))
+        return self._replaced(self._normalized(text, config, alphabet), f"{others}+", " ")
+
+    def _normalized(self, text: str, config: TokenizerConfig, alphabet: Set[str]) -> str:
+        changes, plain = dict(_changes(config, alphabet)), text
         if config.lowercase:
             if {_SIGMA.lower(), _FINAL_SIGMA} & alphabet:
                 text = self._with_final_sigmas(text)
@@ -50,16 +54,21 @@ class TextFunctions:
             text = f"REPLACE({text}, {self.dialect.text(_DOTTED_I)}, {self.dialect.text(_DOTTED_I.lower())})"
         if not changes:
             return text
-        return f"TRANSLATE({text}, {self.dialect.text(''.join(changes))}, {self.dialect.text(''.join(changes.values()))})"
+        source, target = self.dialect.text("".join(changes)), self.dialect.text("".join(changes.values()))
+        translated = f"TRANSLATE({text}, {source}, {target})"
+        if config.fold_numbers:
+            return translated
+        # Of ASCII characters, all databases have the same lower case.
+        return f"CASE WHEN BIT_LENGTH({plain}) = 8 * LENGTH({plain}) THEN LOWER({plain}) ELSE {translated} END"
 
     def characters(self, runs: Runs) -> str:
         """Return a pattern for one of these characters."""
         return f"[{self._listed(runs)}]"
 
-    def words(self, text: str, pattern: str) -> tuple[dict[str, str], str]:
-        """Return the columns ``id``, ``word`` and ``place`` for all matches of a pattern, and where they come from."""
+    def words(self, text: str) -> tuple[dict[str, str], str]:
+        """Return the columns ``id``, ``word`` and ``place`` of what is between spaces, and where they come from."""
         columns = {"id": "id", "word": "UNNEST(found)", "place": "GENERATE_SUBSCRIPTS(found, 1)"}
-        return columns, f"(SELECT id, REGEXP_EXTRACT_ALL({text}, {self.dialect.text(pattern)}) AS found FROM texts)"
+        return columns, f"(SELECT id, STRING_SPLIT({text}, ' ') AS found FROM texts) AS found_words"
 
     def table(self, tokens: list[str], numbers: Mapping[str, Floats]) -> str:
         """Return a query for a table of tokens and doubles; long strings, because many literals are slow to plan."""
@@ -96,9 +105,9 @@ class PostgresText(TextFunctions):
     def read(self, cell: str) -> str:
         return f'CAST({cell} AS TEXT) COLLATE "C"'
 
-    def words(self, text: str, pattern: str) -> tuple[dict[str, str], str]:
-        found = f"REGEXP_MATCHES({text}, {self.dialect.text(pattern)}, 'g') WITH ORDINALITY AS found(words, place)"
-        return {"id": "id", "word": "words[1]", "place": "place"}, f"texts CROSS JOIN LATERAL {found}"
+    def words(self, text: str) -> tuple[dict[str, str], str]:
+        found = f"UNNEST(STRING_TO_ARRAY({text}, ' ')) WITH ORDINALITY AS found(word, place)"
+        return {"id": "id", "word": "word", "place": "place"}, f"texts CROSS JOIN LATERAL {found}"
 
     def table(self, tokens: list[str], numbers: Mapping[str, Floats]) -> str:
         lists = [f"STRING_TO_ARRAY({self._lines(tokens)}, CHR(10))"]
@@ -123,8 +132,8 @@ class SparkText(TextFunctions):
         blocks = [f"[{self._listed([(part[0][0], part[-1][1])])}&&[{self._listed(part)}]]" for part in parts]
         return f"[{self._listed(ascii_runs)}{''.join(blocks)}]"
 
-    def words(self, text: str, pattern: str) -> tuple[dict[str, str], str]:
-        found = f"POSEXPLODE(REGEXP_EXTRACT_ALL({text}, {self.dialect.text(pattern)}, 0)) found AS place, word"
+    def words(self, text: str) -> tuple[dict[str, str], str]:
+        found = f"POSEXPLODE(SPLIT({text}, ' ')) found AS place, word"
         return {"id": "id", "word": "word", "place": "place"}, f"texts LATERAL VIEW {found}"
 
     def table(self, tokens: list[str], numbers: Mapping[str, Floats]) -> str:
@@ -151,15 +160,6 @@ def text_functions(dialect: Dialect) -> TextFunctions:
             f"does; choose one of the dialects {', '.join(_FUNCTIONS)}"
         )
     return _FUNCTIONS[dialect.name](dialect)
-
-
-def word_pattern(config: TokenizerConfig, functions: TextFunctions) -> str:
-    """Return the regular expression of the words of a tokenizer, of any length."""
-    word = characters_of(r"\w")
-    if not config.marks:
-        return f"{functions.characters(runs_of(word))}+"
-    marks = sorted(set(all_codes()) - {*word, *characters_of(r"\s")})
-    return f"{functions.characters(runs_of(word))}+|{functions.characters(runs_of(marks))}"
 
 
 def _changes(config: TokenizerConfig, alphabet: Set[str]) -> Iterable[tuple[str, str]]:
