@@ -22,6 +22,7 @@ import pyarrow as pa
 import pytest
 from cli.terminal import MESSAGES, done, run
 from data.type_matrix import CASES, outcome, read_tables, spark_rows
+from export.scripts import ASKED, SETTINGS, fitted
 from properties.compare import assert_alike
 from properties.models import assert_same_model
 from properties.tables import assert_predicts_alike, assert_same_table, mixed
@@ -383,3 +384,16 @@ def test_types_of_columns(spark: Any) -> None:
     page = read_tables((Path(__file__).parents[2] / "docs" / "reference" / "column_types.md").read_text())
     for name in CASES:
         assert outcome(name, partial(spark_rows, spark=spark)) == page["Spark"][name], name
+
+
+# Queries.
+
+
+def test_texts_in_many_scripts_by_a_query(spark: Any) -> None:
+    rows = pd.DataFrame({"id": np.arange(len(ASKED)), "text": pd.Series(ASKED, dtype=object)})
+    spark.createDataFrame(pa.Table.from_pandas(rows)).createOrReplaceTempView("rows")
+    for settings in SETTINGS[1::3]:
+        model = fitted(settings)
+        found = pd.DataFrame(spark.sql(model.to_sql("spark")).collect(), columns=["id", "text", "prediction", *model.classes_])
+        scores = found.sort_values("id")[model.classes_].to_numpy()
+        np.testing.assert_allclose(scores, model.predict_proba(ASKED), atol=1e-9)

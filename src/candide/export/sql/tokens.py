@@ -7,6 +7,7 @@ queries contain these characters, and use only functions that do the same in all
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from functools import lru_cache
 from typing import ClassVar
 
 from ...exceptions import ParameterError
@@ -42,8 +43,7 @@ class TextFunctions:
 
     def spaced_words(self, text: str, config: TokenizerConfig, alphabet: Set[str]) -> str:
         """Return the words of a text with spaces between them. Other characters than the alphabet may be kept as is."""
-        others = self.characters(runs_of(characters_of(r"\W")))
-        return self._replaced(self._normalized(text, config, alphabet), f"{others}+", " ")
+        return self._replaced(self._normalized(text, config, alphabet), f"{self.characters(_between_words())}+", " ")
 
     def _normalized(self, text: str, config: TokenizerConfig, alphabet: Set[str]) -> str:
         changes, plain = dict(_changes(config, alphabet)), text
@@ -87,9 +87,7 @@ class TextFunctions:
 
     def _with_final_sigmas(self, text: str) -> str:
         """Return a text in which a capital sigma at the end of a word is a small one."""
-        skipped, letters = around_sigma()
-        others = sorted(set(all_codes()) - {*skipped, *letters})
-        skip, letter, other = (self.characters(runs_of(codes)) for codes in (skipped, letters, others))
+        skip, letter, other = map(self.characters, _around_sigma())
         pattern = f"({letter}{skip}*){_SIGMA}({skip}*(?:{other}|{self.end_of_text}))"
         return self._replaced(text, pattern, f"{self.group}1{_FINAL_SIGMA}{self.group}2")
 
@@ -160,6 +158,18 @@ def text_functions(dialect: Dialect) -> TextFunctions:
             f"does; choose one of the dialects {', '.join(_FUNCTIONS)}"
         )
     return _FUNCTIONS[dialect.name](dialect)
+
+
+@lru_cache(maxsize=1)
+def _between_words() -> Runs:
+    return runs_of(characters_of(r"\W"))
+
+
+@lru_cache(maxsize=1)
+def _around_sigma() -> tuple[Runs, Runs, Runs]:
+    """Return the characters that are skipped, letters, and others."""
+    skipped, letters = around_sigma()
+    return runs_of(skipped), runs_of(letters), runs_of(sorted(set(all_codes()) - {*skipped, *letters}))
 
 
 def _changes(config: TokenizerConfig, alphabet: Set[str]) -> Iterable[tuple[str, str]]:
