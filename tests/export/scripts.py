@@ -39,5 +39,6 @@ SETTINGS: list[dict[str, Any]] = [
     {"family": "multinomial", "ngrams": (1, 3), "stop_words": ["again", "win", "ΣΑΣ"], "weighting": "log"},
     {"family": "multinomial", "ngrams": (2, 2), "calibrate": "platt"},
     {"family": "complement", "calibrate": "isotonic", "max_features": 30, "class_prior": [0.2, 0.3, 0.5]},
+    {"feature_sets": ["words"], "calibrate": "platt"},
     {"family": "multinomial", "vocabulary": ["lunch", "a", "win cash", "ab\tc", "σοφός", "λογοσ"], "calibrate": "temperature"},
 ]

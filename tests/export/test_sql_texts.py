@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiers import every, tries
+from tiers import every
 
 from candide import NaiveBayes, TextNB
 from candide.exceptions import ParameterError
@@ -39,7 +39,6 @@ def test_texts_in_many_scripts(settings: dict[str, Any], score: Score) -> None:
     assert_same_texts(fitted(settings), ASKED, score)
 
 
-@tries(20)
 @given(st.lists(st.text(st.sampled_from("aΑσΣς.' İiı\u0301kKK_²٣0\u1c89")), min_size=6))
 def test_lower_case_depends_on_neighbors(texts: list[str]) -> None:
     model = TextNB("multinomial", min_length=1).fit([*texts, "α σας ας"], [f"{i % 2}" for i in range(len(texts) + 1)])
@@ -65,7 +64,8 @@ def test_a_query_that_is_read_twice() -> None:
 @every(
     "settings,problem",
     [
-        ({"family": "auto"}, r"TextNB\('multinomial'\)"),
+        ({"feature_sets": ["words", "places"]}, r"TextNB\(feature_sets=\['words'\]\)"),
+        ({"feature_sets": ["words"], "refine": True}, "refine=True"),
         ({"family": "polya"}, r"TextNB\('multinomial'\)"),
         ({"family": "multinomial", "analyzer": "char_wb"}, "analyzer='word'"),
         ({"family": "multinomial", "strip_accents": "unicode"}, "strip_accents=None"),

@@ -275,23 +275,13 @@ def _refuse_texts(likelihood: Any, names: Sequence[str]) -> None:
         )
 
 
-def _refuse_views(model: Classifier) -> None:
-    if model.fitted is not None and model.fitted.views is not None:
-        raise ParameterError(
-            "this model stacks several feature sets of texts, with character n-grams and hashed tokens, which cannot be "
-            "done exactly in SQL; train TextNB('multinomial'), 'bernoulli' or 'complement', or predict with candide"
-        )
-
-
 def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterior:
     """Write the steps up to the scores of possible classes."""
     codes, possible = Codes(query), np.isfinite(model.scorer.offset)
     posterior = Posterior(query, np.flatnonzero(possible).tolist(), len(possible))
     counts = model.fitted is not None and grows(model.fitted.calibration)
     if isinstance(model.likelihood, TextLikelihood):
-        _refuse_views(model)
-        likelihood, offset = model.likelihood, model.scorer.offset
-        posterior.rule_out(write_text_scores(likelihood, offset, posterior.alive, query, own, counts=counts))
+        posterior.rule_out(write_text_scores(model, posterior.alive, query, own, counts=counts))
         return posterior
     views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
     if isinstance(views, StackedViews):

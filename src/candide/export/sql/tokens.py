@@ -18,6 +18,8 @@ from .dialects import Dialect, Postgres, Spark
 
 Runs = list[tuple[int, int]]
 
+# Classes of characters: outside of words, white space, and the rest.
+_OTHERS, _SPACES, _MARKS = r"\W", r"\s", r"[^\w\s]"
 # Lower case that depends on the characters around it, or makes two characters of one.
 _SIGMA, _FINAL_SIGMA, _DOTTED_I = "Σ", "ς", "İ"
 # Java compares a character with all runs of a class in turn; of other classes, it skips the runs.
@@ -43,7 +45,11 @@ class TextFunctions:
 
     def spaced_words(self, text: str, config: TokenizerConfig, alphabet: Set[str]) -> str:
         """Return the words of a text with spaces between them. Other characters than the alphabet may be kept as is."""
-        return self._replaced(self._normalized(text, config, alphabet), f"{self.characters(_between_words())}+", " ")
+        text = self._normalized(text, config, alphabet)
+        if not config.marks:
+            return self._replaced(text, f"{self._one_of(_OTHERS)}+", " ")
+        text = self._replaced(text, f"({self._one_of(_MARKS)})", f" {self.group}1 ")
+        return self._replaced(text, f"{self._one_of(_SPACES)}+", " ")
 
     def _normalized(self, text: str, config: TokenizerConfig, alphabet: Set[str]) -> str:
         changes, plain = dict(_changes(config, alphabet)), text
@@ -75,6 +81,9 @@ class TextFunctions:
         parts = [f"UNNEST(STRING_SPLIT({self._lines(tokens)}, CHR(10))) AS token"]
         parts += [f"UNNEST(CAST('[{_joined(own)}]' AS DOUBLE[])) AS {name}" for name, own in numbers.items()]
         return f"SELECT {', '.join(parts)}"
+
+    def _one_of(self, pattern: str) -> str:
+        return self.characters(_class(pattern))
 
     def _code(self, code: int) -> str:
         return f"\\x{{{code:x}}}"
@@ -160,9 +169,9 @@ def text_functions(dialect: Dialect) -> TextFunctions:
     return _FUNCTIONS[dialect.name](dialect)
 
 
-@lru_cache(maxsize=1)
-def _between_words() -> Runs:
-    return runs_of(characters_of(r"\W"))
+@lru_cache(maxsize=3)
+def _class(pattern: str) -> Runs:
+    return runs_of(characters_of(pattern))
 
 
 @lru_cache(maxsize=1)
