@@ -10,12 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from tiers import every
 
 import candide
+from candide import TextNB
 from candide.cli.app import _COMMANDS
 
 from .terminal import INBOX, MESSAGES, command, done, in_terminal, run
@@ -276,6 +278,16 @@ def test_convert(with_rows: Path, tmp_path: Path) -> None:
     assert candide.load(tmp_path / "back.candide").model_.has_training_rows
     done("convert", with_rows, tmp_path / "model.mjs")
     assert (tmp_path / "model.mjs").read_text() == candide.load(with_rows).to_js()
+
+
+def test_convert_texts_to_sql(tmp_path: Path) -> None:
+    model = TextNB("multinomial").fit(["win a prize", "lunch at noon"], ["spam", "ham"])
+    model.save(tmp_path / "model.candide")
+    done("convert", tmp_path / "model.candide", tmp_path / "score.sql", "--table", "inbox", "--keep", "id")
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE inbox AS SELECT 1 AS id, 'WIN lunch' AS text")
+        found = database.execute((tmp_path / "score.sql").read_text(encoding="utf-8")).fetchone()
+    np.testing.assert_allclose(found[2:], model.predict_proba(["WIN lunch"])[0], atol=1e-12)
 
 
 def test_compare(few: Path, people: Path) -> None:

@@ -402,11 +402,12 @@ class BaseNB(ModelEstimator):
         ----------
         dialect : str, default "duckdb"
             "duckdb", "postgres" or "sqlite"; or another sqlglot dialect, such as "spark", "bigquery" or "snowflake",
-            which needs that package (``pip install 'candide[sql]'``).
+            which needs that package (``pip install 'candide[sql]'``). Text models: "duckdb", "postgres" or "spark".
         table : str, default "rows"
             The rows to score: the name of a table or view, ``"schema.name"``, or a query in parentheses. Names are
             quoted. A query is inserted verbatim, so do not build one from untrusted text. The table must have the
-            columns that the model was trained on (x0, x1, … if they had no names); NULL and NaN are missing values.
+            columns that the model was trained on (x0, x1, … if they had no names; ``text`` for text models); NULL and
+            NaN are missing values.
         keep : bool or list of str, default True
             Whether the result includes the columns of the table, or a list of those to include. In SQLite, a list is
             required for views and queries.
