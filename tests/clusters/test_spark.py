@@ -394,6 +394,8 @@ def test_texts_in_many_scripts_by_a_query(spark: Any) -> None:
     spark.createDataFrame(pa.Table.from_pandas(rows)).createOrReplaceTempView("rows")
     for settings in SETTINGS[1::3]:
         model = fitted(settings)
-        found = pd.DataFrame(spark.sql(model.to_sql("spark")).collect(), columns=["id", "text", "prediction", *model.classes_])
+        found = pd.DataFrame(
+            spark.sql(model.to_sql("spark")).collect(), columns=["id", "text", "prediction", *model.classes_]
+        )
         scores = found.sort_values("id")[model.classes_].to_numpy()
         np.testing.assert_allclose(scores, model.predict_proba(ASKED), atol=1e-9)

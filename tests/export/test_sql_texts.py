@@ -56,7 +56,7 @@ def test_a_query_that_is_read_twice() -> None:
     """Numbers of texts must be the same each time."""
     model = fitted({"family": "multinomial"})
     query = model.to_sql(keep=["id"])
-    twice = f"SELECT a.id, a.\"p(one)\" - b.\"p(one)\" AS difference FROM ({query}) AS a JOIN ({query}) AS b USING (id)"
+    twice = f'SELECT a.id, a."p(one)" - b."p(one)" AS difference FROM ({query}) AS a JOIN ({query}) AS b USING (id)'
     rows = pd.DataFrame({"text": ASKED * 30}).assign(id=np.arange(len(ASKED) * 30))
     assert (scored_by("duckdb")(twice, rows)["difference"] == 0).all()
 

@@ -22,7 +22,7 @@ from .terms import Scored, log_rising
 
 
 class TokenCells(NamedTuple):
-    """Tokens of texts, ``(texts, positions)``: their codes and weights. Codes after those of known tokens add nothing."""
+    """Tokens of texts, ``(texts, positions)``: their codes and weights. Codes beyond known tokens add nothing."""
 
     codes: Tensor
     weight: Tensor | None = None  # ``(texts, positions, 1)``; None if all are 1
@@ -94,5 +94,5 @@ def _term_scores(term: Term, cells: TokenCells) -> Tensor:
     assert cells.weight is not None
     if isinstance(term, RowTotal):
         return -log_rising(term.start, cells.weight.sum(1))
-    assert isinstance(term, LogGamma) and not np.any(term.slope) and not np.any(term.constant)
+    assert isinstance(term, LogGamma)
     return log_rising(cells.picks(term.start, 1.0), cells.weight).sum(1)

@@ -15,7 +15,7 @@ from ...families.text_likelihood import TextLikelihood
 from ...kernels import Kernels
 from ...kernels.layouts import Array, Floats, Sparse
 from ...kernels.tokenizer import TokenizerConfig
-from ...kernels.vocabulary import Vocabulary
+from ...kernels.vocabulary import Coding, Vocabulary
 from ...model.classifier import Classifier
 from .dialects import Dialect
 from .query import ROWS, Own, Query, clipped, total
@@ -69,14 +69,11 @@ def write_text_scores(model: Classifier, classes: Sequence[int], query: Query, o
     return len(found.scores) // len(classes) - 1 if classes else 0
 
 
-def _plain_scores(
-    likelihood: TextLikelihood, offset: Floats, classes: Sequence[int], dialect: Dialect
-) -> TokenScores:
+def _plain_scores(likelihood: TextLikelihood, offset: Floats, classes: Sequence[int], dialect: Dialect) -> TokenScores:
     """Return the weights of a likelihood that is linear in the weights of tokens."""
     known, terms = likelihood.known, _linear_terms(likelihood)
     config, weighting = known.feature_set.tokenizer, known.feature_set.weighting
-    _refuse(config, known.coding)
-    tokens, codes = _possible_tokens(config, known.coding.tokens())
+    tokens, codes = _possible_tokens(config, _vocabulary(config, known.coding).tokens())
     _check_size(len(tokens) * len(classes) * len(terms))
     factor = 1.0 if known.factor is None else known.factor[codes]
     weights = {f"{name}{k}": term.dense()[0][k][codes] * factor for name, term in terms.items() for k in classes}
@@ -97,8 +94,7 @@ def _linear_terms(likelihood: TextLikelihood) -> dict[str, LinearTerm]:
     if len(linear) == len(terms):
         return linear
     raise ParameterError(
-        "family='polya' scores tokens with the gamma function, which few databases support; train "
-        "TextNB('multinomial')"
+        "family='polya' scores tokens with the gamma function, which few databases support; train TextNB('multinomial')"
     )
 
 
@@ -108,7 +104,9 @@ def _stacked_scores(model: Classifier, views: Any, classes: Sequence[int], diale
     used = views.without_unused()
     refined = model.fitted is not None and model.fitted.refinement is not None
     if used.feature_sets != (_WORDS,) or refined:
-        problem = "refine=True" if used.feature_sets == (_WORDS,) else f"the feature sets {', '.join(used.feature_sets)}"
+        problem = (
+            "refine=True" if used.feature_sets == (_WORDS,) else f"the feature sets {', '.join(used.feature_sets)}"
+        )
         raise ParameterError(
             f"this model uses {problem}, which cannot be done exactly in SQL; train TextNB(feature_sets=['words']) or "
             "TextNB('multinomial'), or predict with candide"
@@ -116,8 +114,8 @@ def _stacked_scores(model: Classifier, views: Any, classes: Sequence[int], diale
     place = [one.name for one in likelihood.family.feature_sets].index(_WORDS)
     feature_set, sums = likelihood.family.feature_sets[place], likelihood.statistics.feature_sets[place]
     codes = np.flatnonzero(sums.weight > 0)
-    _refuse(feature_set.tokenizer, sums.coding)
-    tokens, places = _possible_tokens(feature_set.tokenizer, sums.coding.tokens(codes))
+    vocabulary = _vocabulary(feature_set.tokenizer, sums.coding)
+    tokens, places = _possible_tokens(feature_set.tokenizer, vocabulary.tokens(codes))
     shown = _token_views(likelihood, codes[places], len(sums.coding))
     weighed = [view for view, weight in enumerate(used.weights.weight) if weight.any()]
     _check_size(len(tokens) * len(classes) * len(weighed))
@@ -159,16 +157,16 @@ def _possible_tokens(config: TokenizerConfig, tokens: list[str]) -> tuple[list[s
     return [tokens[place] for place in places], places
 
 
-def _refuse(config: TokenizerConfig, coding: Any) -> None:
-    """Raise an error for tokens that databases cannot make."""
+def _vocabulary(config: TokenizerConfig, coding: Coding) -> Vocabulary:
+    """Return the tokens of a model, if databases can make them."""
     problem = _problem(config)
-    if problem is None and not isinstance(coding, Vocabulary):
-        problem = "hashes tokens", "buckets=None"
-    if problem is not None:
-        raise ParameterError(
-            f"this model {problem[0]}, which cannot be done exactly in SQL; train TextNB('multinomial', {problem[1]}), "
-            "or predict with candide"
-        )
+    if problem is None and isinstance(coding, Vocabulary):
+        return coding
+    what, setting = problem or ("hashes tokens", "buckets=None")
+    raise ParameterError(
+        f"this model {what}, which cannot be done exactly in SQL; train TextNB('multinomial', {setting}), or predict "
+        "with candide"
+    )
 
 
 def _problem(config: TokenizerConfig) -> tuple[str, str] | None:
