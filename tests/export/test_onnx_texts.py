@@ -53,6 +53,13 @@ def test_textbook_models_take_tokens(settings: dict[str, Any], cutting: dict[str
     assert_agree(model, ASKED, label, probabilities)
 
 
+@pytest.mark.parametrize("settings", [{"family": "multinomial"}, {"family": "bernoulli"}, {"family": "polya"}])
+def test_texts_without_tokens(settings: dict[str, Any]) -> None:
+    model = TextNB(**settings).fit(TEXTS, TOPICS * 4)
+    _, probabilities = session_of(model.to_onnx()).run(None, {"tokens": np.empty((2, 0), dtype=object)})
+    np.testing.assert_allclose(probabilities, model.predict_proba(["", ""]))
+
+
 def test_what_has_no_graph_is_refused() -> None:
     with pytest.raises(ParameterError, match="stacks several feature sets"):
         TextNB().fit(TEXTS, TOPICS * 4).to_onnx()

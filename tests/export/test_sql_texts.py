@@ -52,6 +52,14 @@ def test_repeated_texts_and_columns_to_keep(score: Score) -> None:
     assert score(query, rows).to_dict("list") == {"id": [1, 2, 3], "prediction": ["spam", "ham", "spam"]}
 
 
+def test_classes_without_a_prior_or_a_text(score: Score) -> None:
+    model = TextNB("multinomial", alpha=0).fit(["aa bb", "bb cc", "dd"], ["x", "y", "z"])
+    texts = ["aa bb", "bb cc", "", None, "zz"]
+    for prior in ([0.0, 1.0, 0.0], [0.5, 0.5, 0.0]):
+        assert_same_texts(model.with_class_prior(prior), texts, score)
+    assert_same_texts(TextNB("bernoulli").fit(["aa bb"], [7]), texts, score)
+
+
 def test_a_query_that_is_read_twice() -> None:
     """Numbers of texts must be the same each time."""
     model = fitted({"family": "multinomial"})
