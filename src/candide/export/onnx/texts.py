@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...exceptions import ParameterError
-from ...families.feature_sets import KnownTokens
+from ...families.feature_sets import FeatureSet, KnownTokens
 from ...families.linear import LinearTerm
 from ...families.score_terms import LogGamma, RowTotal, Term
 from ...families.text_likelihood import TextLikelihood
@@ -62,25 +62,31 @@ def _cells(codes: Tensor, known: KnownTokens, *, each: bool) -> TokenCells:
     if each and feature_set.weighting in ("count", "tfidf"):
         cells = TokenCells(codes)
     else:
-        codes, count = _distinct(codes, n)
-        count = (count > 0.0).of_type(np.float64) if feature_set.presence else count
-        if feature_set.weighting == "log":
-            count = (count > 0.0).where(count.at_least(1.0).log() + 1.0, 0.0)
-        cells = TokenCells(codes, count.with_axis(2))
+        ordered, is_new = _in_order(codes)
+        first = is_new & (ordered < n)
+        weight = None if each and feature_set.presence else _weights(is_new, first, feature_set).with_axis(2)
+        cells = TokenCells(first.where(ordered, n), weight)
     return cells if known.factor is None else TokenCells(cells.codes, cells.times(cells.picks(known.factor[None])))
 
 
-def _distinct(codes: Tensor, unknown: int) -> tuple[Tensor, Tensor]:
-    """Return the distinct known codes of each text and how often they occur, 0 at the other positions."""
-    graph, size = codes.graph, codes.graph.op("Shape", codes)
-    ordered = graph.op("TopK", codes, graph.op("Slice", size, np.array([1]), np.array([2])), n_outputs=2, largest=0)
+def _in_order(codes: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the codes of each text in ascending order, and whether a code differs from the one before."""
+    graph = codes.graph
+    size = graph.op("Slice", graph.op("Shape", codes), np.array([1]), np.array([2]))
+    ordered = graph.op("TopK", codes, size, n_outputs=2, largest=0)
     # The same one position later: a negative pad cuts off the end.
-    before = graph.op("Pad", ordered, np.array([0, 1, 0, -1]), np.int64(-1))
-    first = (ordered > before) & (ordered < unknown)
-    run = graph.op("CumSum", (ordered > before).of_type(np.int64), np.int64(1)) - 1
-    ones = graph.op("Expand", 1.0, size)
+    return ordered, ordered > graph.op("Pad", ordered, np.array([0, 1, 0, -1]), np.int64(-1))
+
+
+def _weights(is_new: Tensor, first: Tensor, feature_set: FeatureSet) -> Tensor:
+    """Return the weights of codes in order where each known one begins, and 0 at the other positions."""
+    if feature_set.presence:
+        return first.of_type(np.float64)
+    graph, run = is_new.graph, is_new.graph.op("CumSum", is_new.of_type(np.int64), np.int64(1)) - 1
+    ones = graph.op("Expand", 1.0, graph.op("Shape", is_new))
     counts = graph.op("ScatterElements", ones * 0.0, run, ones, axis=1, reduction="add")
-    return first.where(ordered, unknown), first.where(graph.op("GatherElements", counts, run, axis=1), 0.0)
+    count = graph.op("GatherElements", counts, run, axis=1)
+    return first.where(count.log() + 1.0 if feature_set.weighting == "log" else count, 0.0)
 
 
 def _added_up(terms: Sequence[Term], cells: TokenCells) -> Tensor:
