@@ -32,14 +32,14 @@ RESULTS = Path(__file__).with_name("TEXT_EXPORTS.md")
 # Measured once, on the same machine, beside commit 75c438e9.
 BEFORE = """
 Before graphs looked up the weights of tokens, they made a table of texts × tokens. In 64 texts at once, with both
-graphs and Python in turn, 5,574 SMS messages took:
+graphs and Python in turn, while other programs were running, 5,574 SMS messages took:
 
 | model | Python, ms | graph before, ms | graph, ms |
 |---|---|---|---|
-| multinomial | 15 | 404 | 66 |
-| multinomial, pairs | 46 | 5,079 | 268 |
-| bernoulli | 46 | 763 | 254 |
-| complement | 21 | 679 | 143 |
+| multinomial | 37 | 943 | 192 |
+| multinomial, pairs | 39 | 6,000 | 346 |
+| bernoulli | 46 | 1,156 | 288 |
+| complement | 45 | 1,018 | 192 |
 """
 SETTINGS: dict[str, dict[str, Any]] = {
     "multinomial": {"family": "multinomial"},
