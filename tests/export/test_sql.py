@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from tiers import every, tries
 
-from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB, TextNB
+from candide import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, PoissonNB
 from candide.exceptions import MissingPackage, ParameterError
 
 from .scoring import Score, assert_same_answers, score, scored_by
@@ -223,8 +223,6 @@ def test_all_columns_are_kept_where_there_are_records() -> None:
 
 def test_what_cannot_be_a_query_says_so() -> None:
     counts = [[1, 0], [0, 2], [3, 1]]
-    with pytest.raises(ParameterError, match="text inputs"):
-        TextNB(family="multinomial").fit(["a b", "c d"], ["x", "y"]).to_sql()
     with pytest.raises(ParameterError, match="estimate='mean'"):
         MultinomialNB(estimate="predictive").fit(counts, ["a", "b", "b"]).to_sql()
     with pytest.raises(ParameterError, match="estimate='mean'"):
