@@ -1,4 +1,4 @@
-"""Database connections: the common interface, and the SQL of DuckDB, PostgreSQL and SQLite."""
+"""Database connections: the common interface, and the SQL of DuckDB, MySQL, PostgreSQL and SQLite."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from datetime import datetime
+from functools import cached_property
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -328,3 +329,77 @@ def _sqlite_type(least: int | None, most: int | None) -> pa.DataType:
     if most is None or most <= 2:
         return pa.int64() if most == 1 else pa.float64()
     return pa.binary() if least == most == 3 else pa.string()
+
+
+# Types by the codes of the protocol; all other types are fetched as strings.
+_MYSQL_TYPES: dict[int, pa.DataType] = {
+    **dict.fromkeys((1, 2, 3, 8, 9, 13), pa.int64()),
+    **dict.fromkeys((0, 5, 246), pa.float64()),
+    4: pa.float32(),
+    **dict.fromkeys((10, 14), pa.date32()),
+    11: pa.duration("us"),
+    **dict.fromkeys((7, 12), pa.timestamp("us")),
+}
+_IN_TRANSACTION = 1
+
+
+class MySQL(Database):
+    """A connection to MySQL or MariaDB by PyMySQL, mysqlclient or MySQL Connector."""
+
+    double: ClassVar[str] = "DOUBLE"
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def schema(self, source: str) -> pa.Schema:
+        with closing(self._cursor(f"SELECT * FROM {source} AS t LIMIT 0")) as cursor:
+            columns = cursor.description
+            cursor.fetchall()
+        return pa.schema([(column[0], _MYSQL_TYPES.get(column[1], pa.string())) for column in columns])
+
+    def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
+        with explained(sql), closing(self._cursor(sql)) as cursor:
+            yield from _fetched(cursor, schema)
+
+    def _cursor(self, sql: str) -> Any:
+        cursor = self._connection.cursor()
+        with explained(sql):
+            cursor.execute(sql)
+            return cursor
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        # BEGIN would commit the transaction that the user has opened, in which rows do not change anyway.
+        if self._is_within_transaction():
+            yield
+            return
+        self._cursor("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").close()
+        try:
+            yield
+        finally:
+            self._connection.rollback()
+
+    def _is_within_transaction(self) -> bool:
+        known = getattr(self._connection, "in_transaction", None)  # of MySQL Connector
+        if known is None:
+            known = getattr(self._connection, "server_status", 0) & _IN_TRANSACTION
+        return bool(known)
+
+    def cell(self, column: str, kind: pa.DataType) -> str:
+        return f"CONVERT({column} USING utf8mb4) COLLATE {self._collation}" if _is_text(kind) else column
+
+    @cached_property
+    def _collation(self) -> str:
+        """The collation that compares all bytes, including spaces at the end."""
+        with closing(self._cursor("SELECT VERSION()")) as cursor:
+            return "utf8mb4_nopad_bin" if "MariaDB" in cursor.fetchone()[0] else "utf8mb4_0900_bin"
+
+    def number(self, column: str, kind: pa.DataType) -> str:
+        return f"CAST({column} AS {self.double})"  # there is no NaN
+
+    def literal(self, number: float) -> str:
+        return f"CAST({number!r} AS {self.double})"
+
+    @staticmethod
+    def quoted(name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"

@@ -14,18 +14,26 @@ from ...exceptions import InputError, MissingPackage, ParameterError
 from ...model.source import RequestedRoles
 from ..database_reader import DatabaseUri, is_database_uri, parse_database_uri
 from ..duckdb_engine import extension_settings, identifier
-from .dialects import ROWS, Database, DuckDB, Postgres, Sqlite, explained
+from .dialects import ROWS, Database, DuckDB, MySQL, Postgres, Sqlite, explained
 from .query import Query
 from .source import DatabaseSource
 
 # Dialects by name, and by the package of a connection.
-DIALECTS: dict[str, Callable[[Any], Database]] = {"duckdb": DuckDB, "postgres": Postgres, "sqlite": Sqlite}
+DIALECTS: dict[str, Callable[[Any], Database]] = {
+    "duckdb": DuckDB,
+    "mysql": MySQL,
+    "postgres": Postgres,
+    "sqlite": Sqlite,
+}
 _PACKAGES = {
     "duckdb": "duckdb",
     "_duckdb": "duckdb",
     "sqlite3": "sqlite",
     "psycopg": "postgres",
     "psycopg2": "postgres",
+    "pymysql": "mysql",
+    "MySQLdb": "mysql",
+    "mysql": "mysql",
 }
 # Beginnings of queries; anything else is the name of a table.
 _QUERY = re.compile(r"\s*(\(|(select|with|values|table|from|pivot|unpivot)\s)", re.IGNORECASE)
