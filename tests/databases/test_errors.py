@@ -43,7 +43,7 @@ TABLE = pa.table({"x": [1.0, None, 2.0], "word": ["a", "b", "c"], "w": [1.0, -1.
         ("", {}, ParameterError, "query is empty"),
         (None, {}, ParameterError, "query is empty"),
         (TABLE, {}, InputError, "pass data frames in memory to fit"),
-        ("t", {"dialect": "mysql"}, ParameterError, "dialect is 'mysql'.*duckdb, postgres, sqlite"),
+        ("t", {"dialect": "oracle"}, ParameterError, "dialect is 'oracle'.*duckdb, mysql, postgres, sqlite"),
     ],
 )
 def test_errors(put: Put, query: Any, options: dict[str, Any], error: type[Exception], match: str) -> None:

@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from datetime import datetime
-from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from ...data.conversion import is_date_text, to_datetime
 from ...exceptions import CandideError, SourceError
-from ..duckdb_engine import EXTENSIONS_ADVICE, check_query, first_line, identifier, needs_extension
+from ..duckdb_engine import EXTENSIONS_ADVICE, check_query, first_line, needs_extension
 from ..reader import cast_batch
 
 # Maximum number of characters of a query shown in an error.
@@ -30,6 +30,8 @@ class Database(ABC):
     has_variances: ClassVar[bool] = True
     #: Name of the collation that compares strings by their bytes.
     bytewise: ClassVar[str] = '"C"'
+    #: The character around names.
+    quote: ClassVar[str] = '"'
 
     @abstractmethod
     def schema(self, source: str) -> pa.Schema:
@@ -66,9 +68,8 @@ class Database(ABC):
         """Return SQL for a hash of the row below 2^32, by which rows are sampled; None if rows are cheap to fetch."""
         return None
 
-    @staticmethod
-    def quoted(name: str) -> str:
-        return identifier(name)
+    def quoted(self, name: str) -> str:
+        return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -106,19 +107,19 @@ def _fetched(cursor: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
     try:
         return pa.array(_plain(cells, field.type), field.type)
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise SourceError(
             f"column {field.name!r} contains values that are not of type {field.type} ({first_line(error)}); convert "
-            f"them in the query, for example with CAST({field.name} AS TEXT)"
+            f"them in the query, to text or to doubles: SELECT CAST({field.name} AS …), …"
         ) from None
 
 
 def _plain(cells: list[Any], kind: pa.DataType) -> list[Any]:
-    """Return decimals as doubles, date strings as dates, and all cells of a text column as strings; Arrow does not."""
+    """Return decimals as doubles, date strings as dates, and all cells of a text column as strings or UTF-8; Arrow does not."""
     if pa.types.is_floating(kind):
         return [None if cell is None else float(cell) for cell in cells]
     if pa.types.is_string(kind):
-        return [cell if cell is None or isinstance(cell, str) else str(cell) for cell in cells]
+        return [cell if cell is None or isinstance(cell, (str, bytes)) else str(cell) for cell in cells]
     if pa.types.is_timestamp(kind) and any(isinstance(cell, str) for cell in cells):
         return [_moment(cell) if isinstance(cell, str) else cell for cell in cells]
     return cells
@@ -331,75 +332,108 @@ def _sqlite_type(least: int | None, most: int | None) -> pa.DataType:
     return pa.binary() if least == most == 3 else pa.string()
 
 
-# Types by the codes of the protocol; all other types are fetched as strings.
+# Types by the codes of the protocol; all others are strings or bytes.
 _MYSQL_TYPES: dict[int, pa.DataType] = {
-    **dict.fromkeys((1, 2, 3, 8, 9, 13), pa.int64()),
+    **dict.fromkeys((1, 2, 3, 8, 9, 13, 16), pa.int64()),
     **dict.fromkeys((0, 5, 246), pa.float64()),
     4: pa.float32(),
+    6: pa.null(),
     **dict.fromkeys((10, 14), pa.date32()),
     11: pa.duration("us"),
     **dict.fromkeys((7, 12), pa.timestamp("us")),
 }
-_IN_TRANSACTION = 1
+# Part of the error of a statement that is not allowed within a transaction.
+_WITHIN_TRANSACTION = "1568"
 
 
 class MySQL(Database):
     """A connection to MySQL or MariaDB by PyMySQL, mysqlclient or MySQL Connector."""
 
     double: ClassVar[str] = "DOUBLE"
+    quote: ClassVar[str] = "`"
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
+        self._package = type(connection).__module__.partition(".")[0]
+        self._streaming: Any = None  # the cursor of an unfinished result
 
     def schema(self, source: str) -> pa.Schema:
         with closing(self._cursor(f"SELECT * FROM {source} AS t LIMIT 0")) as cursor:
-            columns = cursor.description
+            kinds = {column[0]: _MYSQL_TYPES.get(column[1]) for column in cursor.description}
+            names = [column[0] for column in cursor.description]
             cursor.fetchall()
-        return pa.schema([(column[0], _MYSQL_TYPES.get(column[1], pa.string())) for column in columns])
+        unknown = [name for name, kind in kinds.items() if kind is None]
+        if unknown:
+            kinds |= dict(zip(unknown, self._string_types(source, unknown), strict=True))
+        return pa.schema([(name, kinds[name]) for name in names])
+
+    def _string_types(self, source: str, names: list[str]) -> list[pa.DataType]:
+        """Return whether columns contain strings or bytes, which have the same codes, without reading rows."""
+        charsets = ", ".join(f"CHARSET(MAX(t.{self.quoted(name)}))" for name in names)
+        with closing(self._cursor(f"SELECT {charsets} FROM {source} AS t WHERE FALSE")) as cursor:
+            (found,) = cursor.fetchall()
+        return [pa.binary() if charset == "binary" else pa.string() for charset in found]
 
     def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
-        with explained(sql), closing(self._cursor(sql)) as cursor:
-            yield from _fetched(cursor, schema)
-
-    def _cursor(self, sql: str) -> Any:
-        cursor = self._connection.cursor()
         with explained(sql):
+            self._streaming = self._cursor(sql, many=many)
+            yield from _fetched(self._streaming, schema)
+            self._finish()
+
+    def _finish(self) -> None:
+        """Read the unfinished result to its end, because a connection has one result at a time."""
+        cursor, self._streaming = self._streaming, None
+        if cursor is not None:
+            while cursor.fetchmany(_FETCHED):
+                pass
+            cursor.close()
+
+    def _cursor(self, sql: str, *, many: bool = False) -> Any:
+        with explained(sql):
+            cursor = self._new_cursor(many)
             cursor.execute(sql)
             return cursor
 
+    def _new_cursor(self, many: bool) -> Any:
+        """Return a cursor of tuples, regardless of the connection's default; ``many``: rows stay on the server."""
+        if self._package == "mysql":
+            return self._connection.cursor(buffered=not many, raw=False, dictionary=False)
+        if self._package not in ("pymysql", "MySQLdb"):
+            return self._connection.cursor()
+        cursors = import_module(f"{self._package}.cursors")
+        return self._connection.cursor(cursors.SSCursor if many else cursors.Cursor)
+
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        # BEGIN would commit the transaction that the user has opened, in which rows do not change anyway.
-        if self._is_within_transaction():
-            yield
-            return
-        self._cursor("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").close()
+        is_first = self._is_first()
+        if is_first:
+            self._cursor("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").close()
         try:
             yield
         finally:
-            self._connection.rollback()
+            self._finish()
+            if is_first:
+                self._connection.rollback()
 
-    def _is_within_transaction(self) -> bool:
-        known = getattr(self._connection, "in_transaction", None)  # of MySQL Connector
-        if known is None:
-            known = getattr(self._connection, "server_status", 0) & _IN_TRANSACTION
-        return bool(known)
+    def _is_first(self) -> bool:
+        """Return whether no transaction is open, and if so, prepare the next one."""
+        try:
+            self._cursor("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").close()
+        except SourceError as error:
+            if _WITHIN_TRANSACTION not in str(error.__cause__):
+                raise
+            return False
+        return True
 
     def cell(self, column: str, kind: pa.DataType) -> str:
-        return f"CONVERT({column} USING utf8mb4) COLLATE {self._collation}" if _is_text(kind) else column
-
-    @cached_property
-    def _collation(self) -> str:
-        """The collation that compares all bytes, including spaces at the end."""
-        with closing(self._cursor("SELECT VERSION()")) as cursor:
-            return "utf8mb4_nopad_bin" if "MariaDB" in cursor.fetchone()[0] else "utf8mb4_0900_bin"
+        if _is_text(kind):
+            # As bytes, a string is neither compared by a collation nor converted to the character set of the connection.
+            return f"CAST(CONVERT({column} USING utf8mb4) AS BINARY)"
+        # Without a sum, bits are fetched as bytes, and short floats with six digits.
+        return f"{column} + 0" if pa.types.is_integer(kind) or pa.types.is_floating(kind) else column
 
     def number(self, column: str, kind: pa.DataType) -> str:
         return f"CAST({column} AS {self.double})"  # there is no NaN
 
-    def literal(self, number: float) -> str:
-        return f"CAST({number!r} AS {self.double})"
-
-    @staticmethod
-    def quoted(name: str) -> str:
-        return "`" + name.replace("`", "``") + "`"
+    def row_hash(self, cells: list[str]) -> str | None:
+        return f"CRC32(MD5(CONCAT_WS(',', {', '.join(f'QUOTE({cell})' for cell in cells)})))"

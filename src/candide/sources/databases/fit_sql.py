@@ -13,7 +13,7 @@ from ...data.column_selection import Roles
 from ...exceptions import InputError, MissingPackage, ParameterError
 from ...model.source import RequestedRoles
 from ..database_reader import DatabaseUri, is_database_uri, parse_database_uri
-from ..duckdb_engine import extension_settings, identifier
+from ..duckdb_engine import extension_settings
 from .dialects import ROWS, Database, DuckDB, MySQL, Postgres, Sqlite, explained
 from .query import Query
 from .source import DatabaseSource
@@ -37,7 +37,6 @@ _PACKAGES = {
 }
 # Beginnings of queries; anything else is the name of a table.
 _QUERY = re.compile(r"\s*(\(|(select|with|values|table|from|pivot|unpivot)\s)", re.IGNORECASE)
-_PLAIN_NAME = re.compile(r'(\w+|"[^"]+")(\.(\w+|"[^"]+"))*')
 
 
 @contextmanager
@@ -50,9 +49,10 @@ def connected(
         yield DuckDB(None, relation), ROWS
     elif connection is None or isinstance(connection, str):
         with _opened(connection, extensions) as (found, table):
-            yield found, _source(table if query is None else query)
+            yield found, _source(found, table if query is None else query)
     else:
-        yield _recognized(connection, dialect), _source(query)
+        found = _recognized(connection, dialect)
+        yield found, _source(found, query)
 
 
 def _unwrapped(connection: Any, query: Any) -> tuple[Any, Any, Any]:
@@ -72,13 +72,15 @@ def _unwrapped(connection: Any, query: Any) -> tuple[Any, Any, Any]:
     return connection, query, None
 
 
-def _source(query: str | None) -> str:
+def _source(database: Database, query: str | None) -> str:
     """Return a FROM clause."""
     if query is None or not query.strip():
         raise ParameterError("query is empty; pass SQL such as 'SELECT * FROM orders', or a table name")
     if _QUERY.match(query):
         return f"(\n{query.strip().rstrip(';')}\n)"
-    return query.strip() if _PLAIN_NAME.fullmatch(query.strip()) else identifier(query)
+    part = r"(\w+|{0}[^{0}]+{0})".format(database.quote)
+    is_name = re.fullmatch(rf"{part}(\.{part})*", query.strip())
+    return query.strip() if is_name else database.quoted(query)
 
 
 def _recognized(connection: Any, dialect: str | None) -> Database:
@@ -88,8 +90,8 @@ def _recognized(connection: Any, dialect: str | None) -> Database:
         known = ", ".join(DIALECTS)
         what = f"dialect is {dialect!r}" if dialect else f"connection is a {package}.{type(connection).__name__}"
         raise ParameterError(
-            f"{what}; expected one of the dialects {known}; pass a connection of duckdb, sqlite3 or psycopg, an "
-            "address such as 'sqlite:shop.db', or dialect= for a connection of another driver"
+            f"{what}; expected one of the dialects {known}; pass a connection of duckdb, sqlite3, psycopg or PyMySQL, "
+            "an address such as 'sqlite:shop.db', or dialect= for a connection of another driver"
         )
     return DIALECTS[name](connection)
 
@@ -100,7 +102,7 @@ def _opened(address: str | None, extensions: bool) -> Iterator[tuple[Database, s
     if address is not None and not is_database_uri(address):
         raise ParameterError(
             f"connection is {address!r}; expected an address that begins with sqlite:, duckdb: or postgres:, such as "
-            "'sqlite:shop.db'"
+            "'sqlite:shop.db', or a connection, such as pymysql.connect(…) for MySQL and MariaDB"
         )
     found = DatabaseUri("duckdb", ":memory:", None) if address is None else parse_database_uri(address)
     with closing(_connect(found, extensions)) as connection:
@@ -156,7 +158,7 @@ def fit_sql(
     estimator : BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB or TextNB
         The estimator to fit. An earlier fit is discarded.
     connection : connection, str or None
-        A duckdb, sqlite3 or psycopg connection; an address, ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or
+        A duckdb, sqlite3, psycopg, PyMySQL, mysqlclient or MySQL Connector connection; an address, ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or
         None, for DuckDB on files. Nothing is written to the database.
     query : str, relation or lazy table
         SQL, or the name of a table. A DuckDB relation, an Ibis table or a narwhals lazy frame over one of these
@@ -166,7 +168,7 @@ def fit_sql(
     text, columns, weight : str, sequence of str, str, optional
         Name of the text column of a ``TextNB``, names of the feature columns (by default all others), and name of the
         column with the weights of the rows.
-    dialect : {"duckdb", "postgres", "sqlite"}, optional
+    dialect : {"duckdb", "mysql", "postgres", "sqlite"}, optional
         SQL dialect, if it cannot be determined from the type of the connection.
     extensions : bool, default=False
         Whether DuckDB may download, install and load extensions. A connection that you pass keeps its own settings.
