@@ -86,7 +86,8 @@ def test_relations_and_lazy_frames(put_duck: Put) -> None:
     assert_learned(None, nw.from_native(connection.table("t")).select("a", "b", "y"))
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*is deprecated, use:DeprecationWarning")
 def test_tables_of_ibis(put_duck: Put) -> None:
     ibis = pytest.importorskip("ibis")
     assert_learned(None, ibis.duckdb.from_connection(put_duck(TABLE)).table("t").select("a", "b", "y"))

@@ -61,6 +61,11 @@ def _scan(table: pa.Table, folder: Path) -> pl.LazyFrame:
     return pl.scan_parquet(folder / "rows.parquet")
 
 
+def _ibis(table: pa.Table, folder: Path) -> Any:
+    pq.write_table(table, folder / "rows.parquet")
+    return pytest.importorskip("ibis").duckdb.connect().read_parquet(str(folder / "rows.parquet"))
+
+
 # Older versions of polars do not return the rows of a LazyFrame in batches.
 HAS_BATCHES = hasattr(pl.LazyFrame, "collect_batches")
 needs_batches = pytest.mark.skipif(not HAS_BATCHES, reason="this polars has no LazyFrame.collect_batches")
@@ -77,7 +82,13 @@ KINDS: dict[str, Callable[[pa.Table, Path], Any]] = {
     "pyarrow RecordBatchReader": lambda table, _: table.to_reader(500),
     "DuckDB relation": _relation,
     "__arrow_c_stream__": lambda table, _: Stream(table),
+    "Ibis table": _ibis,
 }
+# Importing Ibis takes two seconds, and it calls functions of DuckDB by older names.
+_IBIS = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*is deprecated, use:DeprecationWarning")]
+EACH_KIND = pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=_IBIS if kind == "Ibis table" else []) for kind in KINDS]
+)
 
 
 @pytest.fixture
@@ -92,7 +103,7 @@ def folder(tmp_path: Path) -> Callable[[], Path]:
     return new
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@EACH_KIND
 def test_each_kind(kind: str, folder: Callable[[], Path]) -> None:
     """The three operations give what they give for the table in memory."""
     memory = NaiveBayes().fit(TABLE.select(COLUMNS), LABELS)
@@ -108,7 +119,7 @@ def test_each_kind(kind: str, folder: Callable[[], Path]) -> None:
     assert lazy.score(KINDS[kind](TABLE, folder()), "pay") == memory.score(TABLE.select(COLUMNS), LABELS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@EACH_KIND
 def test_weights_further_rows_and_rows_to_forget(kind: str, folder: Callable[[], Path]) -> None:
     first, second = TABLE.select(["age", "pay", "w"]).slice(0, 1_000), TABLE.select(["w", "pay", "age"]).slice(1_000)
     model = GaussianNB().fit(KINDS[kind](first, folder()), "pay", sample_weight="w")
@@ -121,7 +132,7 @@ def test_weights_further_rows_and_rows_to_forget(kind: str, folder: Callable[[],
     np.testing.assert_allclose(model.predict_proba(ages), whole.predict_proba(ages))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@EACH_KIND
 def test_texts(kind: str, folder: Callable[[], Path]) -> None:
     texts = pa.table({"text": ["win cash now", "see you at noon"] * 50, "label": ["spam", "ham"] * 50})
     model = TextNB("multinomial").fit(KINDS[kind](texts, folder()), "label")
@@ -221,5 +232,5 @@ def test_a_query_is_computed_once(tmp_path: Path) -> None:
 
 def test_documented_kinds() -> None:
     page = (Path(__file__).parents[2] / "docs/how-to/files.md").read_text(encoding="utf-8")
-    for word in ("LazyFrame", "Dataset", "RecordBatchReader", "relation", "__arrow_c_stream__"):
+    for word in ("LazyFrame", "Dataset", "RecordBatchReader", "relation", "Ibis", "__arrow_c_stream__"):
         assert word in page

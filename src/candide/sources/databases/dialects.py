@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from datetime import datetime
 from importlib import import_module
 from typing import Any, ClassVar
@@ -410,10 +410,17 @@ class MySQL(Database):
             self._cursor("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").close()
         try:
             yield
-        finally:
-            self._finish()
-            if is_first:
-                self._connection.rollback()
+        except BaseException:
+            with suppress(Exception):  # of a lost connection, which the first error is about
+                self._end(is_first)
+            raise
+        self._end(is_first)
+
+    def _end(self, is_first: bool) -> None:
+        """Leave the connection as it was."""
+        self._finish()
+        if is_first:
+            self._connection.rollback()
 
     def _is_first(self) -> bool:
         """Return whether no transaction is open, and if so, prepare the next one."""
@@ -434,6 +441,3 @@ class MySQL(Database):
 
     def number(self, column: str, kind: pa.DataType) -> str:
         return f"CAST({column} AS {self.double})"  # there is no NaN
-
-    def row_hash(self, cells: list[str]) -> str | None:
-        return f"CRC32(MD5(CONCAT_WS(',', {', '.join(f'QUOTE({cell})' for cell in cells)})))"

@@ -110,8 +110,7 @@ class DatabaseSource(EngineSource):
         if n_rows.sum() <= _MANY * most:
             return None
         level, share = sampling_rates(n_rows.astype(np.int64), most)
-        literal = query.database.literal
-        picked = f"{row_hash} < GREATEST({literal(level)} / about.n, {literal(share)}) * {1 << 32}"
+        picked = f"{row_hash} < GREATEST({level!r} / about.n, {share!r}) * {1 << 32}"
         rest = query.rows_beside({"n": ("COUNT(*)", pa.int64())}) + f" AND {picked}"
         return self._sample(task.whole(row_by_row(query, task.group_bytes, rest), 0).state)
 
