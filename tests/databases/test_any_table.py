@@ -17,7 +17,7 @@ from candide import CategoricalNB, NaiveBayes, fit_sql
 from candide.sources.databases import query, source
 from candide.statistics import grid
 
-from .stores import Put, assert_same_sums, in_memory, put_duckdb, put_postgres, put_sqlite
+from .stores import Put, assert_same_sums, in_memory, put_duckdb, put_mysql, put_postgres, put_sqlite
 
 PLAIN = {"stacking": None, "calibrate": None, "compute_loo": False}
 _ODD = [0.0, -0.0, 5e-324, -5e-324, 2.0**-1022, 1.0, 1.0 + 2.0**-52, 1e100, -1e100, 0.1, 3.0, 2.0**53]
@@ -57,6 +57,12 @@ def test_any_table_of_a_server(postgres: str, table: pa.Table, few: int) -> None
         ):
             patch.setattr(room, name, value)
         assert_same(partial(put_postgres, address=postgres), table)
+
+
+@pytest.mark.mysql
+@given(table=small_tables())
+def test_any_table_of_mysql(mysql: str, table: pa.Table) -> None:
+    assert_same(partial(put_mysql, socket=mysql), table)
 
 
 def assert_same(put: Put, table: pa.Table) -> None:

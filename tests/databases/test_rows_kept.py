@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from candide import GaussianNB, NaiveBayes, fit_sql
-from candide.sources.databases.dialects import DuckDB, Postgres
+from candide.sources.databases.dialects import DuckDB, MySQL, Postgres
 from candide.specs.table import TableSpec
 from candide.statistics.hashing import row_hashes
 
@@ -29,12 +29,13 @@ def test_rows_that_are_kept_are_those_of_memory(put: Put, weight: str | None) ->
     np.testing.assert_allclose(there.loo_.log_loss, here.loo_.log_loss, rtol=1e-6)
 
 
-def test_beyond_the_budget_a_database_in_this_process_gives_the_rows_of_memory(
-    put_duck: Put, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["put_duck", pytest.param("put_maria", marks=pytest.mark.mysql)])
+def test_beyond_the_budget_a_database_that_picks_none_gives_the_rows_of_memory(
+    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TableSpec, "sample_bytes", 2000)
-    table = tables.plain(2000)
-    there = fit_sql(NaiveBayes(order=0), put_duck(table), "t", label="y", columns=COLUMNS)
+    table, put = tables.plain(2000), request.getfixturevalue(name)
+    there = fit_sql(NaiveBayes(order=0), put(table), "t", label="y", columns=COLUMNS)
     assert len(there.model_.classifier.state.sample.weight) < 300
     assert_same_sums(there, in_memory(NaiveBayes(order=0), table, COLUMNS))
 
@@ -58,12 +59,18 @@ def test_beyond_the_budget_a_server_picks_rows(put_server: Put, monkeypatch: pyt
     assert_same_sums(there, here)
 
 
-@pytest.mark.parametrize("kind", [DuckDB, pytest.param(Postgres, marks=pytest.mark.postgres)], ids=["here", "server"])
+PUT = {DuckDB: "put_duck", Postgres: "put_server", MySQL: "put_maria"}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [DuckDB, pytest.param(Postgres, marks=pytest.mark.postgres), pytest.param(MySQL, marks=pytest.mark.mysql)],
+)
 def test_no_row_but_the_first_leaves_unless_it_is_needed(
     kind: Any, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent, table = _sent(monkeypatch, kind), tables.plain(100)
-    connection = request.getfixturevalue("put_duck" if kind is DuckDB else "put_server")(table)
+    connection = request.getfixturevalue(PUT[kind])(table)
     fit_sql(NaiveBayes(stacking=None, calibrate=None, compute_loo=False), connection, "t", label="y", columns=COLUMNS)
     fit_sql(GaussianNB(), connection, "t", label="y", columns=["age"])
     assert sent == []
