@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from data.type_matrix import CASES, FORMATS, LABELS, PLAIN, outcome, pandas_frame, postgres_rows, read_tables, table_of
+from data.type_matrix import (
+    CASES,
+    FORMATS,
+    LABELS,
+    PLAIN,
+    mysql_rows,
+    outcome,
+    pandas_frame,
+    postgres_rows,
+    read_tables,
+    table_of,
+)
 from tiers import fast
 
 from candide import NaiveBayes
@@ -62,8 +73,14 @@ def test_postgres(postgres: str) -> None:
         assert outcome(name, partial(postgres_rows, address=postgres)) == PAGE["PostgreSQL (fit_sql)"][name], name
 
 
+@pytest.mark.mysql
+def test_mysql(mysql: str) -> None:
+    for name in CASES:
+        assert outcome(name, partial(mysql_rows, socket=mysql)) == PAGE["MySQL (fit_sql)"][name], name
+
+
 def test_page_lists_all_formats() -> None:
-    assert set(PAGE) == {*FORMATS, "PostgreSQL (fit_sql)", "Spark"}
+    assert set(PAGE) == {*FORMATS, "PostgreSQL (fit_sql)", "MySQL (fit_sql)", "Spark"}
 
 
 # Labels.

@@ -28,6 +28,7 @@ from candide.exceptions import CandideError
 pl = late("polars")
 duckdb = late("duckdb")
 psycopg = late("psycopg")
+pymysql = late("pymysql")
 
 N = 80
 HALF = N // 2
@@ -245,14 +246,35 @@ def postgres_rows(table: dict[str, list[Any]], case: Case, address: str) -> Rows
         with connection.cursor().copy("COPY t FROM STDIN") as copy:
             for row in zip(*arrow.to_pydict().values(), strict=True):
                 copy.write_row(row)
+    return _server_rows(lambda: psycopg.connect(address))
+
+
+def mysql_rows(table: dict[str, list[Any]], case: Case, socket: str) -> Rows:
+    """Put rows into MariaDB; predictions are made for rows as PyMySQL fetches them."""
+    kinds = {"int64": "BIGINT", "double": "DOUBLE", "string": "TEXT", "bool": "BOOLEAN", "date32[day]": "DATE"}
+    kinds |= {"timestamp[us]": "DATETIME"}
+    arrow = arrow_table(table, case)
+    columns = ", ".join(f"{field.name} {kinds.get(str(field.type), 'DECIMAL(8, 2)')}" for field in arrow.schema)
+    opened = partial(pymysql.connect, unix_socket=socket, database="test")
+    with opened() as connection, connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS t")
+        cursor.execute(f"CREATE TABLE t ({columns})")
+        cursor.executemany("INSERT INTO t VALUES (%s, %s, %s)", list(zip(*arrow.to_pydict().values(), strict=True)))
+        connection.commit()
+    return _server_rows(opened)
+
+
+def _server_rows(opened: Callable[[], Any]) -> Rows:
+    """Return the rows of the table t of a server."""
 
     def fit(model: Any) -> Any:
-        with psycopg.connect(address) as connection:
+        with opened() as connection:
             return candide.fit_sql(model, connection, "t", label="y")
 
     def proba(model: Any) -> Any:
-        with psycopg.connect(address) as connection:
-            cells = zip(*connection.execute("SELECT c, x FROM t").fetchall(), strict=True)
+        with opened() as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT c, x FROM t")
+            cells = zip(*cursor.fetchall(), strict=True)
         return model.predict_proba(dict(zip("cx", map(list, cells), strict=True)))
 
     return Rows(fit, proba)
