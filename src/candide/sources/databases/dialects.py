@@ -115,7 +115,7 @@ def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
 
 
 def _plain(cells: list[Any], kind: pa.DataType) -> list[Any]:
-    """Return decimals as doubles, date strings as dates, and all cells of a text column as strings or UTF-8; Arrow does not."""
+    """Return decimals as doubles, date strings as dates, and cells of text columns as strings; Arrow does not."""
     if pa.types.is_floating(kind):
         return [None if cell is None else float(cell) for cell in cells]
     if pa.types.is_string(kind):
@@ -341,6 +341,8 @@ _MYSQL_TYPES: dict[int, pa.DataType] = {
     **dict.fromkeys((10, 14), pa.date32()),
     11: pa.duration("us"),
     **dict.fromkeys((7, 12), pa.timestamp("us")),
+    245: pa.string(),  # JSON
+    255: pa.binary(),  # geometry
 }
 # Part of the error of a statement that is not allowed within a transaction.
 _WITHIN_TRANSACTION = "1568"
@@ -434,7 +436,7 @@ class MySQL(Database):
 
     def cell(self, column: str, kind: pa.DataType) -> str:
         if _is_text(kind):
-            # As bytes, a string is neither compared by a collation nor converted to the character set of the connection.
+            # As bytes, strings are not compared by a collation, nor converted to the connection's character set.
             return f"CAST(CONVERT({column} USING utf8mb4) AS BINARY)"
         # Without a sum, bits are fetched as bytes, and short floats with six digits.
         return f"{column} + 0" if pa.types.is_integer(kind) or pa.types.is_floating(kind) else column

@@ -78,7 +78,8 @@ def _source(database: Database, query: str | None) -> str:
         raise ParameterError("query is empty; pass SQL such as 'SELECT * FROM orders', or a table name")
     if _QUERY.match(query):
         return f"(\n{query.strip().rstrip(';')}\n)"
-    part = r"(\w+|{0}[^{0}]+{0})".format(database.quote)
+    quote = database.quote
+    part = rf"(\w+|{quote}[^{quote}]+{quote})"
     is_name = re.fullmatch(rf"{part}(\.{part})*", query.strip())
     return query.strip() if is_name else database.quoted(query)
 
@@ -158,8 +159,9 @@ def fit_sql(
     estimator : BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB or TextNB
         The estimator to fit. An earlier fit is discarded.
     connection : connection, str or None
-        A duckdb, sqlite3, psycopg, PyMySQL, mysqlclient or MySQL Connector connection; an address, ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or
-        None, for DuckDB on files. Nothing is written to the database.
+        A connection of duckdb, sqlite3, psycopg, PyMySQL, mysqlclient or MySQL Connector; an address,
+        ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or None, for DuckDB on files. Nothing is written to the
+        database.
     query : str, relation or lazy table
         SQL, or the name of a table. A DuckDB relation, an Ibis table or a narwhals lazy frame over one of these
         contains its connection; pass ``connection=None`` with it.
