@@ -60,6 +60,34 @@ def test_cursors_as_users_like_them(mysql: str, name: str) -> None:
         assert_same_model(fit_sql(GaussianNB(compute_loo=True), connection, SQL, label="y"), here)
 
 
+@pytest.mark.parametrize("driver", ["MySQLdb", "mysql.connector"])
+def test_other_drivers(mysql: str, driver: str) -> None:
+    """With rows that are fetched in batches, after an error, and within a transaction, which stays open."""
+    here = in_memory(NaiveBayes(order=0), TABLE, ["a", "b_word"])
+    query = "SELECT a, b_word, y FROM t"
+    put_mysql(TABLE, mysql).close()
+    connect = pytest.importorskip(driver).connect
+    with closing(connect(unix_socket=mysql, user="root", database="test", charset="latin1")) as connection:
+        for _ in range(2):
+            assert_same_sums(fit_sql(NaiveBayes(order=0), connection, query, label="y"), here)
+            with pytest.raises(SourceError, match="nonsense"):
+                fit_sql(NaiveBayes(), connection, "SELECT nonsense FROM t", label="y")
+        with closing(connection.cursor()) as cursor:
+            cursor.execute("DELETE FROM t WHERE y <> 'u'")
+        assert fit_sql(GaussianNB(), connection, SQL, label="y").classes_.tolist() == ["u"]
+        connection.rollback()
+        assert_same_sums(fit_sql(NaiveBayes(order=0), connection, query, label="y"), here)
+
+
+@pytest.mark.parametrize("name", ["test.t", "`t`", "`test`.`t`", "a;b c", "`a;b c`", 'say "`t`"'])
+def test_names_of_tables(put_maria: Put, name: str) -> None:
+    connection = put_maria(TABLE)
+    for view in ("`a;b c`", '`say "``t``"`'):
+        run(connection, f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM t")
+    there = fit_sql(GaussianNB(), connection, name, label="y", columns=["a", "b"])
+    assert_same_model(there, in_memory(GaussianNB(), TABLE, ["a", "b"]))
+
+
 # Types.
 
 TYPES = {
