@@ -60,14 +60,15 @@ def test_cursors_as_users_like_them(mysql: str, name: str) -> None:
         assert_same_model(fit_sql(GaussianNB(compute_loo=True), connection, SQL, label="y"), here)
 
 
-@pytest.mark.parametrize("driver", ["MySQLdb", "mysql.connector"])
+@pytest.mark.filterwarnings("ignore:.*invalid escape sequence")  # in the code of mariadb
+@pytest.mark.parametrize("driver", ["MySQLdb", "mysql.connector", "mariadb"])
 def test_other_drivers(mysql: str, driver: str) -> None:
     """With rows that are fetched in batches, after an error, and within a transaction, which stays open."""
     here = in_memory(NaiveBayes(order=0), TABLE, ["a", "b_word"])
     query = "SELECT a, b_word, y FROM t"
     put_mysql(TABLE, mysql).close()
     connect = pytest.importorskip(driver).connect
-    with closing(connect(unix_socket=mysql, user="root", database="test", charset="latin1")) as connection:
+    with closing(connect(unix_socket=mysql, user="root", database="test")) as connection:
         for _ in range(2):
             assert_same_sums(fit_sql(NaiveBayes(order=0), connection, query, label="y"), here)
             with pytest.raises(SourceError, match="nonsense"):

@@ -344,12 +344,12 @@ _MYSQL_TYPES: dict[int, pa.DataType] = {
     245: pa.string(),  # JSON
     255: pa.binary(),  # geometry
 }
-# Part of the error of a statement that is not allowed within a transaction.
-_WITHIN_TRANSACTION = "1568"
+# Number of the error of a statement that is not allowed within a transaction.
+_WITHIN_TRANSACTION = 1568
 
 
 class MySQL(Database):
-    """A connection to MySQL or MariaDB by PyMySQL, mysqlclient or MySQL Connector."""
+    """A connection to MySQL or MariaDB by PyMySQL, mysqlclient, or a connector of theirs."""
 
     double: ClassVar[str] = "DOUBLE"
     quote: ClassVar[str] = "`"
@@ -362,12 +362,11 @@ class MySQL(Database):
     def schema(self, source: str) -> pa.Schema:
         with closing(self._cursor(f"SELECT * FROM {source} AS t LIMIT 0")) as cursor:
             kinds = {column[0]: _MYSQL_TYPES.get(column[1]) for column in cursor.description}
-            names = [column[0] for column in cursor.description]
             cursor.fetchall()
         unknown = [name for name, kind in kinds.items() if kind is None]
         if unknown:
             kinds |= dict(zip(unknown, self._string_types(source, unknown), strict=True))
-        return pa.schema([(name, kinds[name]) for name in names])
+        return pa.schema(kinds)
 
     def _string_types(self, source: str, names: list[str]) -> list[pa.DataType]:
         """Return whether columns contain strings or bytes, which have the same codes, without reading rows."""
@@ -399,7 +398,9 @@ class MySQL(Database):
     def _new_cursor(self, many: bool) -> Any:
         """Return a cursor of tuples, regardless of the connection's default; ``many``: rows stay on the server."""
         if self._package == "mysql":
-            return self._connection.cursor(buffered=not many, raw=False, dictionary=False)
+            return self._connection.cursor(buffered=not many, dictionary=False, raw=False)
+        if self._package == "mariadb":
+            return self._connection.cursor(buffered=not many, dictionary=False)
         if self._package not in ("pymysql", "MySQLdb"):
             return self._connection.cursor()
         cursors = import_module(f"{self._package}.cursors")
@@ -429,7 +430,8 @@ class MySQL(Database):
         try:
             self._cursor("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").close()
         except SourceError as error:
-            if _WITHIN_TRANSACTION not in str(error.__cause__):
+            cause = error.__cause__  # the drivers keep the number in different places
+            if _WITHIN_TRANSACTION not in (*getattr(cause, "args", ()), getattr(cause, "errno", None)):
                 raise
             return False
         return True

@@ -34,6 +34,7 @@ _PACKAGES = {
     "pymysql": "mysql",
     "MySQLdb": "mysql",
     "mysql": "mysql",
+    "mariadb": "mysql",
 }
 # Beginnings of queries; anything else is the name of a table.
 _QUERY = re.compile(r"\s*(\(|(select|with|values|table|from|pivot|unpivot)\s)", re.IGNORECASE)
@@ -159,9 +160,9 @@ def fit_sql(
     estimator : BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB or TextNB
         The estimator to fit. An earlier fit is discarded.
     connection : connection, str or None
-        A connection of duckdb, sqlite3, psycopg, PyMySQL, mysqlclient or MySQL Connector; an address,
-        ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or None, for DuckDB on files. Nothing is written to the
-        database.
+        A connection of duckdb, sqlite3, psycopg, PyMySQL, mysqlclient, MySQL Connector or MariaDB Connector; an
+        address, ``sqlite:shop.db``, ``duckdb:…`` or ``postgres:…``; or None, for DuckDB on files. Nothing is written
+        to the database.
     query : str, relation or lazy table
         SQL, or the name of a table. A DuckDB relation, an Ibis table or a narwhals lazy frame over one of these
         contains its connection; pass ``connection=None`` with it.
