@@ -11,7 +11,7 @@ namespace candide {
 namespace {
 
 // The words of one grid and the keys of so many rows stay in the first-level cache.
-constexpr std::size_t kTileRows = 128;
+constexpr std::size_t kTileRows = 1024;
 
 using Keys = std::array<std::uint32_t, kTileRows>;
 
@@ -79,13 +79,43 @@ CANDIDE_CLONES void product_of_rows(const Indicators& indicators, std::size_t be
     }
 }
 
-// The row of weights of a key, or null.
-const float* weights_of(const GridWeights& cells, std::uint32_t key) {
-    const std::size_t bucket = static_cast<std::size_t>(std::uint64_t{key} >> cells.shift);
-    for (std::int32_t i = cells.starts[bucket]; i < cells.starts[bucket + 1]; ++i)
-        if (cells.keys[i] == key) return cells.weights + static_cast<std::size_t>(i) * cells.n_classes;
-    return nullptr;
-}
+// The places of keys, -1 for those that are unknown. Each step asks the memory for what the next one reads of all keys.
+class CellPlaces {
+  public:
+    CellPlaces(const GridWeights& cells, const Keys& keys, std::size_t n) {
+        for (std::size_t r = 0; r < n; ++r) prefetch(cells.starts + bucket(cells, keys[r]));
+        for (std::size_t r = 0; r < n; ++r) {
+            places_[r] = cells.starts[bucket(cells, keys[r])];
+            prefetch(cells.keys + places_[r]);
+        }
+        for (std::size_t r = 0; r < n; ++r) {
+            places_[r] = find(cells, keys[r], places_[r]);
+            if (const float* row = weights(cells, r)) {
+                prefetch(row);
+                prefetch(row + cells.n_classes - 1);  // it may reach into the next line of the cache
+            }
+        }
+    }
+
+    // The weights of the cell of row r, or null.
+    const float* weights(const GridWeights& cells, std::size_t r) const {
+        return places_[r] < 0 ? nullptr : cells.weights + static_cast<std::size_t>(places_[r]) * cells.n_classes;
+    }
+
+  private:
+    std::array<std::int32_t, kTileRows> places_;
+
+    static std::size_t bucket(const GridWeights& cells, std::uint32_t key) {
+        return static_cast<std::size_t>(std::uint64_t{key} >> cells.shift);
+    }
+
+    static std::int32_t find(const GridWeights& cells, std::uint32_t key, std::int32_t first) {
+        const std::int32_t end = cells.starts[bucket(cells, key) + 1];
+        for (std::int32_t i = first; i < end; ++i)
+            if (cells.keys[i] == key) return i;
+        return -1;
+    }
+};
 
 template <class Use>
 void each_tile(const Places& slots, const GridWords& grids, int n_threads, Use&& use) {
@@ -124,8 +154,9 @@ void grid_scores(const Places& slots, const GridWords& grids, const GridWeights&
     const std::size_t n_classes = cells.n_classes;
     std::fill_n(scores, slots.n_rows * n_classes, 0.0);
     each_tile(slots, grids, n_threads, [&](std::size_t, std::size_t begin, std::size_t end, const Keys& found) {
+        const CellPlaces places(cells, found, end - begin);
         for (std::size_t r = begin; r < end; ++r) {
-            const float* weights = weights_of(cells, found[r - begin]);
+            const float* weights = places.weights(cells, r - begin);
             if (!weights) continue;
             double* out = scores + r * n_classes;
             for (std::size_t k = 0; k < n_classes; ++k) out[k] += static_cast<double>(weights[k]);

@@ -9,12 +9,16 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tiers import every, late
 
 import candide
 from candide.exceptions import ParameterError
+from candide.model import source
 from candide.model.classifier import Classifier
+from candide.sources import reader
 
 from .terminal import done, run
 
@@ -194,3 +198,25 @@ def test_explain_tells_what_interactions_are(tmp_path: Path) -> None:
         done("train", tmp_path / "rows.csv", "-q", *options)
         shown = " ".join(done("explain", tmp_path / "rows.candide", '{"a": 0.1, "b": 0.2}').out.split())
         assert ("random Fourier features" in shown, note in shown) == (has_note, has_note), shown
+
+
+def test_predictions_of_many_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several are made at a time; they are those of the whole table, in its order, and categories are noted once."""
+    rng = np.random.default_rng(0)
+    rows = {"a": rng.normal(size=3000), "b": rng.choice(["x", "y", "z"], 3000)}
+    model = candide.NaiveBayes().fit(rows, np.where(rows["a"] + (rows["b"] == "x") > 0.5, "high", "low"))
+    model.save(tmp_path / "m.candide")
+    rows["b"] = np.where(rng.random(3000) < 0.01, "new", rows["b"])
+    pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
+    monkeypatch.setattr(reader, "BATCH_BYTES", 1 << 12)
+    monkeypatch.setattr(reader, "_MIN_BYTES", 1 << 11)
+    assert sum(1 for _ in candide.read(tmp_path / "rows.parquet")) > 10
+    ran = done("predict", tmp_path / "m.candide", tmp_path / "rows.parquet", "-o", tmp_path / "out.parquet", "--proba")
+    assert ran.err.count("contains 'new', which does not occur") == 1
+    made, expected = pq.read_table(tmp_path / "out.parquet"), model.predict_proba(rows)
+    np.testing.assert_array_equal(np.column_stack([made[f"p({label})"] for label in model.classes_]), expected)
+    assert made["prediction"].to_pylist() == model.classes_[expected.argmax(axis=1)].tolist()
+    np.testing.assert_array_equal(made["probability"], expected.max(axis=1))
+    assert made.select(["a", "b"]).equals(pa.table(rows))
+    monkeypatch.setattr(source, "BATCH_BYTES", 1 << 12)
+    np.testing.assert_array_equal(model.predict_proba(candide.read(tmp_path / "rows.parquet")), expected)

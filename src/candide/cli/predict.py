@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +14,10 @@ from .command import command
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..data.column_selection import Roles
+    from ..kernels.layouts import Array, Floats
     from ..model.model import Model
+    from .records import UnseenNotes
 
 EXAMPLES = """
 candide predict messages.candide inbox.csv
@@ -60,7 +64,6 @@ def predict(
 
     The output is a file (.parquet, .csv, .tsv, .jsonl, .arrow), or CSV on standard output; with --json, JSON Lines.
     """
-    from ..data.arrow_batches import cells
     from ..exceptions import ParameterError
     from ..model.source import source_for
     from ..sources import ArrowSource
@@ -85,8 +88,9 @@ def predict(
         source = source_for(fitted, source)
         roles = source.roles
         assert roles is not None
-        made, unseen = Predictions(fitted, proba, abstain, top, explain), UnseenNotes(fitted, session)
         kept = [] if only else source.names
+        notes = UnseenNotes(fitted, session)
+        made = Predictions(fitted, roles, kept, notes, proba=proba, abstain=abstain, top=top, explain=explain)
         replaced = [name for name in kept if name in made.types]
         if replaced:
             session.note(
@@ -97,12 +101,11 @@ def predict(
             watched(source, "predicting", session) as passed,
             open_writer(output, "jsonl" if shared.json else "csv", keep_formulas) as writer,
         ):
-            for batch in source.to_batches():
-                unseen.note(X := cells(batch, roles))
-                writer.write(made.appended(batch.select(kept), X))
-                passed.update(passed.rows + batch.num_rows)
+            for table in made.tables(source.to_batches()):
+                writer.write(table)
+                passed.update(passed.rows + table.num_rows)
             if not passed.rows:
-                writer.write(made.empty(source.schema, kept))
+                writer.write(made.empty(source.schema))
         say_bad_rows(source, session)
     if writer.n_formulas:
         session.note(
@@ -119,54 +122,70 @@ _N_CONTRIBUTIONS = 5
 
 
 class Predictions:
-    """The columns that a model adds to a batch."""
+    """The columns that a model adds to those of a source."""
 
-    def __init__(self, model: Model, proba: bool, abstain: float | None, top: int, explain: bool) -> None:
+    def __init__(
+        self, model: Model, roles: Roles, kept: list[str], notes: UnseenNotes, *, proba: bool, abstain: float | None,
+        top: int, explain: bool,
+    ) -> None:  # fmt: skip
         import pyarrow as pa
 
-        self.model = model
-        self.labels = model.classes
+        self.model, self.roles, self.kept, self.notes = model, roles, kept, notes
         self.abstain, self.proba, self.explain = abstain, proba, explain
-        self.top = min(top, len(self.labels))
-        label = pa.array(self.labels.tolist()).type
-        self.types = {"prediction": pa.string() if abstain is not None else label, "probability": pa.float64()}
+        labels = model.classes.tolist()
+        self.labels = pa.array(labels)
+        self.names = self.labels if abstain is None else pa.array([*map(str, labels), "unsure"])
+        self.top = min(top, len(labels))
+        self.types = {"prediction": self.names.type, "probability": pa.float64()}
         for rank in range(2, self.top + 1):
-            self.types |= {f"prediction_{rank}": label, f"probability_{rank}": pa.float64()}
+            self.types |= {f"prediction_{rank}": self.labels.type, f"probability_{rank}": pa.float64()}
         if explain:
             self.types["explanation"] = pa.string()
         if proba:
-            self.types |= {f"p({label})": pa.float64() for label in self.labels}
+            self.types |= {f"p({label})": pa.float64() for label in model.classes}
 
-    def appended(self, batch: pa.RecordBatch, X: Any) -> pa.Table:
-        """Return the batch with the predictions; they replace columns of the same name."""
-        return self._joined(dict(zip(batch.schema.names, batch.columns, strict=True)), self._columns(X))
+    def tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+        """Yield batches with predictions, which replace columns of the same name; note unseen categories."""
+        for table, unseen in self.model.map_in_order(self._table, batches):
+            self.notes.note_unseen(unseen)
+            yield table
+            del table
 
-    def empty(self, schema: pa.Schema, kept: list[str]) -> pa.Table:
+    def empty(self, schema: pa.Schema) -> pa.Table:
         """Return the columns without rows."""
-        return self._joined({name: _none(schema.field(name).type) for name in kept}, [[] for _ in self.types])
+        import pyarrow as pa
+
+        made = [pa.array([], kind) for kind in self.types.values()]
+        return self._joined({name: pa.array([], schema.field(name).type) for name in self.kept}, made)
+
+    def _table(self, model: Model, batch: pa.RecordBatch) -> tuple[pa.Table, dict[Any, dict[Any, int]]]:
+        from ..data.arrow_batches import cells
+
+        X = cells(batch, self.roles)
+        data = model.read(X)
+        unseen = model.unseen_in(data) if self.notes.are_wanted else {}
+        made = self._columns(model.classifier.posterior(data, model.kernels, logarithm=False), X)
+        return self._joined({name: batch.column(name) for name in self.kept}, made), unseen
 
     def _joined(self, columns: dict[str, Any], predictions: list[Any]) -> pa.Table:
         import pyarrow as pa
 
-        made = {name: pa.array(one, kind) for (name, kind), one in zip(self.types.items(), predictions, strict=True)}
+        made = dict(zip(self.types, predictions, strict=True))
         return pa.table({name: column for name, column in columns.items() if name not in made} | made)
 
-    def _columns(self, X: Any) -> list[Any]:
+    def _columns(self, probability: Floats, X: Any) -> list[Any]:
         import numpy as np
+        import pyarrow as pa
 
-        probability = self.model.predict_proba(X)
-        order = np.argsort(-probability, axis=1, kind="stable")[:, : self.top]
-        out: list[Any] = []
-        for rank in range(self.top):
-            place = order[:, rank]
-            share, label = probability[np.arange(len(place)), place], self.labels[place]
+        rows, out = np.arange(len(probability)), []
+        for rank, place in enumerate(_first_places(probability, self.top)):
+            share, labels = probability[rows, place], self.labels
             if rank == 0 and self.abstain is not None:
-                names = np.array([*map(str, self.labels.tolist()), "unsure"], dtype=object)
-                label = names[np.where(share >= self.abstain, place, len(self.labels))]
-            out += [label.tolist(), share]
+                labels, place = self.names, np.where(share >= self.abstain, place, len(self.labels))
+            out += [labels.take(pa.array(place)), pa.array(share)]
         if self.explain:
-            out.append(self._explanations(X))
-        return [*out, *(np.ascontiguousarray(share) for share in (probability.T if self.proba else ()))]
+            out.append(pa.array(self._explanations(X), pa.string()))
+        return [*out, *(pa.array(np.ascontiguousarray(share)) for share in (probability.T if self.proba else ()))]
 
     def _explanations(self, X: Any) -> list[str]:
         from ..explain import explain_rows
@@ -175,7 +194,9 @@ class Predictions:
         return [one_line(found, _N_CONTRIBUTIONS) for found in explain_rows(self.model, X)]
 
 
-def _none(kind: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array([], kind)
+def _first_places(probability: Floats, n: int) -> Iterable[Array]:
+    """Return the positions of the most probable class of each row, of the second, …; the first of equals comes first."""
+    if n == 1:
+        return [probability.argmax(axis=1)]
+    order: Array = (-probability).argsort(axis=1, kind="stable")
+    return order.T[:n]

@@ -147,11 +147,19 @@ class UnseenNotes:
         self._model, self._session = model, session
         self._noted: set[tuple[Any, Any]] = set()
 
+    @property
+    def are_wanted(self) -> bool:
+        """Whether further notes will be shown."""
+        return not self._session.quiet and len(self._noted) < _NOTED
+
     def note(self, table: Any) -> None:
         """Note the unseen categories of a table."""
-        if self._session.quiet or len(self._noted) >= _NOTED:
-            return
-        for name, counts in self._model.unseen_categories(table).items():
+        if self.are_wanted:
+            self.note_unseen(self._model.unseen_categories(table))
+
+    def note_unseen(self, unseen: dict[Any, dict[Any, int]]) -> None:
+        """Note unseen categories by column."""
+        for name, counts in unseen.items():
             for label in counts:
                 if (name, label) in self._noted or len(self._noted) >= _NOTED:
                     continue

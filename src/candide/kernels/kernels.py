@@ -8,14 +8,15 @@ sets it to one thread, and the last one that ends restores it. Some have a setti
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
-from itertools import repeat
+from itertools import islice
 from numbers import Integral
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -121,6 +122,44 @@ def single_threaded_blas() -> Iterator[None]:
         _blocks.end()
 
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def map_in_order(task: Callable[[Item, int], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
+    """Yield ``task(item, n_threads)`` for each item, in order.
+
+    After the first item, several are worked on at a time, each with one thread, while results are used: what a task
+    computes when first needed, such as tables of logarithms, is there before other threads begin.
+
+    >>> list(map_in_order(lambda item, n_threads: (item, n_threads), "abc", 2))
+    [('a', 2), ('b', 1), ('c', 1)]
+    """
+    items = iter(items)
+    for item in items if n_threads == 1 else islice(items, 1):
+        result = task(item, n_threads)
+        del item  # not kept in memory while the result is used
+        yield result
+        del result
+    if n_threads == 1:
+        return
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(task, item, 1))
+                del item
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
 class Kernels(CountingKernels, ScoringKernels, LeftOutKernels, DependenceKernels, TokenKernels, TokenBinKernels):
     """The native kernels with a number of threads; results do not depend on that number.
 
@@ -141,14 +180,9 @@ class Kernels(CountingKernels, ScoringKernels, LeftOutKernels, DependenceKernels
 
     def map_chunks(self, data: Rows, scores: Callable[[Rows, Kernels], Floats], size: int) -> Floats:
         """Return the scores of all rows; several chunks of rows are scored at a time, each on one thread."""
-        first, *rest = (part for _, _, part in chunks(data, size))
-        # What is computed when first needed, such as tables of logarithms, is computed before other threads begin.
-        found = [scores(first, self)]
-        if self.n_threads == 1 or len(rest) < 2:
-            found += [scores(part, self) for part in rest]
+        parts = [part for _, _, part in chunks(data, size)]
+        if len(parts) < 3:
+            found = [scores(part, self) for part in parts]
         else:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(min(self.n_threads, len(rest))) as pool:
-                found += pool.map(scores, rest, repeat(Kernels(1)))
+            found = list(map_in_order(lambda part, n_threads: scores(part, Kernels(n_threads)), parts, self.n_threads))
         return found[0] if len(found) == 1 else np.concatenate(found)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..data.labeled_rows import read_labels, read_weights, warn_if_continuous
 from ..exceptions import InputError, MergeError, ParameterError
 from ..families import Batch, Family
 from ..kernels import Kernels
+from ..kernels.kernels import map_in_order
 from ..kernels.layouts import Array, Floats
 from ..priors.base import generator
 from ..specs import BoundSpec, Spec
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from ..statistics.table import TableStatistics
     from .evaluation import Evaluation, RowScores
     from .unlabeled import Unlabeled
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,8 +216,13 @@ class Model:
 
         if not isinstance(self.schema, TableSchema):
             return {}
-        data = self.spec.read(X, self.schema, self.classifier, learning=True)
-        return self.schema.unseen(data, self.classifier.state.statistics)
+        return self.unseen_in(self.spec.read(X, self.schema, self.classifier, learning=True))
+
+    def unseen_in(self, data: Any) -> dict[Any, dict[Any, int]]:
+        """Return the same for rows that were read."""
+        from ..specs.table_schema import TableSchema
+
+        return self.schema.unseen(data, self.state.statistics) if isinstance(self.schema, TableSchema) else {}
 
     def roles_in(self, names: list[str], text: str | None = None, label: str | None = None) -> Roles:
         """Return the roles of the named columns; ``label`` is the column of labels, if not that of training."""
@@ -299,6 +309,14 @@ class Model:
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithms of ``predict_proba``."""
         return self.classifier.posterior(self.read(X), self.kernels, logarithm=True)
+
+    def map_in_order(self, task: Callable[[Model, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield ``task(model, item)`` for each item, in order; several items at a time, each on one thread."""
+
+        def apply(item: Item, n_threads: int) -> Result:
+            return task(replace(self, spec=replace(self.spec, n_threads=n_threads)), item)
+
+        return map_in_order(apply, items, self.kernels.n_threads)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), up to a term that all classes share; never calibrated."""

@@ -147,7 +147,7 @@ class Source(ABC):
 
     def predict(self, model: Model, method: str) -> Any:
         """Return the results of a prediction method of a model for each row."""
-        found = [getattr(model, method)(chunk.X) for chunk in self.batches(BATCH_BYTES)]
+        found = list(model.map_in_order(lambda one, chunk: getattr(one, method)(chunk.X), self.batches(BATCH_BYTES)))
         if not found:
             raise InputError("the source has no rows; pass a source with rows")
         return np.concatenate(found)
