@@ -13,6 +13,12 @@ struct ClassSums {
     std::vector<std::int32_t> codes;  // ascending within a class
     std::vector<double> occurrences, texts;
 
+    void reserve(std::size_t n) {
+        codes.reserve(n);
+        occurrences.reserve(n);
+        texts.reserve(n);
+    }
+
     void append(std::size_t code, double n_occurrences, double n_texts) {
         codes.push_back(static_cast<std::int32_t>(code));
         occurrences.push_back(n_occurrences);

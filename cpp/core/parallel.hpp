@@ -81,12 +81,16 @@ class Crew {
     std::exception_ptr failure_;
 };
 
+// How many threads work on a call, at most.
+inline std::size_t workers_for(std::size_t n_tasks, std::size_t work, int n_threads) {
+    return std::min(work < kSmallWork ? 1 : static_cast<std::size_t>(std::max(1, n_threads)), n_tasks);
+}
+
 // Each thread runs `loop(next)`, where `next(task)` hands it numbers of tasks in rising order, until it returns false.
 // Between tasks the call may end (stop.hpp); tasks that take long count steps of their own.
 template <class Loop>
 void parallel_loops(std::size_t n_tasks, std::size_t work, int n_threads, Loop&& loop) {
-    const std::size_t wanted = work < kSmallWork ? 1 : static_cast<std::size_t>(std::max(1, n_threads));
-    const std::size_t n_workers = std::min(wanted, n_tasks);
+    const std::size_t n_workers = workers_for(n_tasks, work, n_threads);
     const std::size_t per_task = n_tasks ? work / n_tasks + 1 : 0;
     std::atomic<std::size_t> next{0};
     const auto run = [&] {

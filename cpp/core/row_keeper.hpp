@@ -1,6 +1,7 @@
 // Keeps the tokens of a shard of texts as rows of counts, under a thread's own codes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -31,7 +32,7 @@ class RowKeeper {
     RowKeeper(bool counts, Finish finish) : counts_(counts), finish_(std::move(finish)) {}
 
     void begin_text(std::size_t) {
-        rows_.begins.push_back(rows_.tokens.size());
+        rows_.begins.push_back(size_);
         ++text_;
     }
 
@@ -47,18 +48,20 @@ class RowKeeper {
             if (counts_) rows_.counts[rows_.begins.back() + mark.place] += times;
             return;
         }
-        mark = {text_, static_cast<std::uint32_t>(rows_.tokens.size() - rows_.begins.back())};
-        rows_.tokens.push_back(static_cast<std::uint32_t>(code));
-        if (counts_) rows_.counts.push_back(times);
+        mark = {text_, static_cast<std::uint32_t>(size_ - rows_.begins.back())};
+        if (size_ == rows_.tokens.size()) resize(std::max(2 * size_, kLeast));
+        rows_.tokens[size_] = static_cast<std::uint32_t>(code);
+        if (counts_) rows_.counts[size_] = times;
+        ++size_;
     }
 
     void end_shard(std::size_t shard, const std::vector<Code>& codes) {
+        resize(size_);
         rows_.n_codes = marks_.size();
         rows_.codes = &codes;
         finish_(shard, rows_);
-        rows_.tokens.clear();
-        rows_.counts.clear();
         rows_.begins.clear();
+        size_ = 0;
     }
 
   private:
@@ -68,11 +71,19 @@ class RowKeeper {
         std::uint32_t text = 0, place = 0;
     };
 
+    static constexpr std::size_t kLeast = 1 << 12;
+
     bool counts_;
     Finish finish_;
-    ShardRows rows_;
+    ShardRows rows_;        // with room for more tokens than there are
+    std::size_t size_ = 0;  // how many there are
     std::vector<Mark> marks_;
     std::uint32_t text_ = 0;
+
+    void resize(std::size_t n) {
+        rows_.tokens.resize(n);
+        if (counts_) rows_.counts.resize(n);
+    }
 };
 
 }  // namespace candide

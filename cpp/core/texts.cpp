@@ -23,10 +23,20 @@ Bytes encoded(const Text& text, std::vector<Byte>& scratch) {
     return {scratch.data(), out};
 }
 
+// Whether the next eight bytes are ASCII.
+bool are_ascii(const Byte* at, const Byte* end) {
+    constexpr std::uint64_t kBeyond = 0x8080808080808080;
+    return end - at >= 8 && !(eight_bytes(at) & kBeyond);
+}
+
 bool is_valid(Bytes bytes) {
     const Byte *at = bytes.data(), *end = at + bytes.size();
     for (const auto part : Ranges(bytes.size())) {
         for (const Byte* stop = bytes.data() + part.end; at < stop;) {
+            if (are_ascii(at, end)) {
+                at += 8;
+                continue;
+            }
             const Decoded found = decode(at, end);
             if (found.character == kReplacement &&
                 !(found.length == 3 && at[0] == 0xEF && at[1] == 0xBF && at[2] == 0xBD))
@@ -92,6 +102,7 @@ void text_hashes(Texts texts, int n_threads, std::uint64_t* hashes) {
 
 void pack_texts(Texts texts, std::vector<Byte>& bytes, std::int64_t* ends) {
     std::vector<Byte> scratch;
+    bytes.reserve(total_units(texts));
     Steps steps;
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const Bytes text = valid_utf8(texts[i], scratch);

@@ -51,6 +51,13 @@ inline std::uint64_t hash_start(std::size_t length) { return (length + 1) * kHas
 inline std::uint64_t hash_step(std::uint64_t h, std::uint64_t x) { return folded_product(h ^ x, kHash1); }
 inline std::uint64_t hash_end(std::uint64_t h) { return folded_product(h ^ kHash2, kHash0); }
 
+// Whether two runs of more than eight bytes are equal; eight bytes behind each must be readable.
+inline bool equal_bytes(const Byte* one, const Byte* other, std::size_t n) {
+    for (; n > 8; n -= 8, one += 8, other += 8)
+        if (eight_bytes(one) != eight_bytes(other)) return false;
+    return first_bytes(one, n) == first_bytes(other, n);
+}
+
 // A token with its hash. Short ones are known by their bytes alone, which fit into the key.
 struct Token {
     static constexpr std::size_t kShort = 8;

@@ -1,11 +1,25 @@
 #include "token_pass.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace candide {
 namespace {
 
 constexpr std::size_t kTokenSteps = 32;  // cost of one lookup, about
+constexpr std::size_t kAtOnce = 64;      // tokens whose places arrive from memory while others are hashed
+
+// Looks up tokens, adds those that are new, and appends their codes.
+void join(const TokenList& tokens, Vocabulary& all, std::vector<Code>& codes) {
+    Token some[kAtOnce];
+    Steps steps;
+    for (std::size_t begin = 0; begin < tokens.ends.size(); begin += kAtOnce) {
+        const std::size_t n = std::min(kAtOnce, tokens.ends.size() - begin);
+        steps.add(kTokenSteps * n);
+        for (std::size_t i = 0; i < n; ++i) all.prefetch(some[i] = tokens.token(begin + i));
+        for (std::size_t i = 0; i < n; ++i) codes.push_back(all.find_or_add(some[i]));
+    }
+}
 
 }  // namespace
 
@@ -22,15 +36,15 @@ TokenList new_tokens(const AnyTokenStream& stream, std::size_t& n_joined) {
     return words->local().since(since);
 }
 
+Vocabulary take_tokens(AnyTokenStream& stream) {
+    auto* words = std::get_if<TokenStream<Vocabulary>>(&stream);
+    return words ? words->take_local() : Vocabulary{};
+}
+
 void Joined::hand_over(std::size_t shard, std::vector<HandedOver> found) {
     waiting_[shard] = std::move(found);
-    Steps steps;
     commits_.done(shard, [&](std::size_t turn) {
-        for (std::size_t k = 0; k < all_.size(); ++k) {
-            const auto& [tokens, codes] = waiting_[turn][k];
-            for (std::size_t i = 0; i < tokens.ends.size(); ++i, steps.add(kTokenSteps))
-                codes->push_back(all_[k].find_or_add(tokens.token(i)));
-        }
+        for (std::size_t k = 0; k < all_.size(); ++k) join(waiting_[turn][k].tokens, all_[k], *waiting_[turn][k].codes);
         waiting_[turn] = {};
     });
 }

@@ -3,12 +3,13 @@
 // Every thread numbers tokens in its own way. When a shard is read, its new tokens are joined to those of all shards,
 // in the order of the shards: so codes follow the first appearance in the texts, whichever thread read them. That works
 // since a thread reads its shards in rising order, and the thread that reads a token's first appearance has not seen it
-// before.
+// before. Numbers of a thread that is alone are those of all.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "ordered_commit.hpp"
@@ -66,6 +67,9 @@ class Joined {
     OrderedCommit commits_;
 };
 
+// The tokens of a thread that was alone, in their order; none of buckets.
+Vocabulary take_tokens(AnyTokenStream& stream);
+
 // For each token of the pass its code in the end; the vocabulary grows, if it may.
 std::vector<Code> settle(Coding& coding, Vocabulary&& all, bool grow);
 
@@ -99,22 +103,22 @@ void read_text(Reader& reader, std::size_t feature, std::size_t row, Worker<Keep
         worker.stream);
 }
 
-// Reads the shards that fall to one thread.
+// Reads the shards that fall to one thread. `joined` is null for a thread that is alone.
 template <class Keeper, class Next>
 void read_shards(Texts texts, const std::vector<std::size_t>& bounds, const FeatureList& features,
-                 const std::vector<Worker<Keeper>*>& workers, Joined& joined, Next&& next) {
+                 const std::vector<Worker<Keeper>*>& workers, Joined* joined, Next&& next) {
     Reader reader(features);
     for (std::size_t shard; next(shard);) {
         for (std::size_t row = bounds[shard]; row < bounds[shard + 1]; ++row) {
             reader.open(texts[row]);
             for (std::size_t k = 0; k < features.size(); ++k) read_text(reader, k, row, *workers[k]);
         }
+        for (Worker<Keeper>* worker : workers) worker->keeper.end_shard(shard, worker->codes);
+        if (!joined) continue;
         std::vector<HandedOver> found;
-        for (Worker<Keeper>* worker : workers) {
-            worker->keeper.end_shard(shard, worker->codes);
+        for (Worker<Keeper>* worker : workers)
             found.push_back({new_tokens(worker->stream, worker->n_joined), &worker->codes});
-        }
-        joined.hand_over(shard, std::move(found));
+        joined->hand_over(shard, std::move(found));
     }
 }
 
@@ -123,22 +127,30 @@ void read_shards(Texts texts, const std::vector<std::size_t>& bounds, const Feat
 template <class Keeper, class Make>
 std::vector<Pass<Keeper>> pass_over(Texts texts, const std::vector<std::size_t>& bounds, const FeatureList& features,
                                     bool grow, int n_threads, Make&& make_keeper) {
-    const std::size_t n_shards = bounds.size() - 1;
+    const std::size_t n_shards = bounds.size() - 1, work = total_units(texts) * features.size();
+    const bool alone = workers_for(n_shards, work, n_threads) <= 1;
     std::vector<Pass<Keeper>> passes(features.size());
     Joined joined(features.size(), n_shards);
     std::mutex lock;
-    parallel_loops(n_shards, total_units(texts) * features.size(), n_threads, [&](auto&& next) {
+    parallel_loops(n_shards, work, n_threads, [&](auto&& next) {
         std::vector<Worker<Keeper>*> mine;
         for (std::size_t k = 0; k < features.size(); ++k) {
             const std::lock_guard<std::mutex> guard(lock);
             passes[k].workers.push_back(std::make_unique<Worker<Keeper>>(features[k].coding, make_keeper(k)));
             mine.push_back(passes[k].workers.back().get());
         }
-        read_shards(texts, bounds, features, mine, joined, next);
+        read_shards(texts, bounds, features, mine, alone ? nullptr : &joined, next);
     });
     for (std::size_t k = 0; k < features.size(); ++k) {
         passes[k].coding = features[k].coding;
-        const auto settled = settle(passes[k].coding, std::move(joined.tokens(k)), grow);
+        Vocabulary& tokens = joined.tokens(k);
+        if (alone) {
+            Worker<Keeper>& worker = *passes[k].workers.front();
+            tokens = take_tokens(worker.stream);
+            worker.codes.resize(tokens.size());
+            std::iota(worker.codes.begin(), worker.codes.end(), 0);
+        }
+        const auto settled = settle(passes[k].coding, std::move(tokens), grow);
         if (grow && passes[k].coding.some) {
             // Where some buckets alone have numbers, these get some too.
             std::vector<const std::vector<Code>*> met;

@@ -18,6 +18,7 @@ class TokenStream {
     explicit TokenStream(Local local) : local_(std::move(local)) {}
 
     const Local& local() const { return local_; }
+    Local take_local() { return std::move(local_); }
 
     // The bytes of a token must stay until `flush`. Its code goes to the keeper, now or later.
     template <class Keeper>

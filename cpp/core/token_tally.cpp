@@ -106,6 +106,7 @@ std::vector<std::size_t> by_class(const Labels& labels, std::size_t first, std::
 // The sums of a shard; its first row is given.
 ClassSums sums_of(const ShardRows& rows, std::size_t first, const Labels& labels, OneClass& one) {
     ClassSums sums;
+    sums.reserve(rows.tokens.size());
     std::vector<std::size_t> ends;
     const auto order = by_class(labels, first, rows.size(), ends);
     Steps steps;
@@ -121,10 +122,13 @@ ClassSums sums_of(const ShardRows& rows, std::size_t first, const Labels& labels
     return sums;
 }
 
-// Some classes of all parts, added in the order of the parts.
-ClassSums add_classes(const std::vector<Part>& parts, std::size_t n_codes, std::size_t begin, std::size_t end) {
+// Some classes of all parts, added in the order of the parts; `one` is empty.
+ClassSums add_classes(const std::vector<Part>& parts, std::size_t n_codes, std::size_t begin, std::size_t end,
+                      OneClass& one) {
+    std::size_t most = 0;
+    for (const Part& part : parts) most += static_cast<std::size_t>(part.sums.indptr[end] - part.sums.indptr[begin]);
     ClassSums total;
-    OneClass one;
+    total.reserve(std::min(most, n_codes * (end - begin)));
     one.make_room(n_codes);
     Steps steps;
     for (std::size_t c = begin; c < end; ++c) {
@@ -176,11 +180,17 @@ ClassSums add_parts(const std::vector<Part>& parts, std::size_t n_codes, std::si
     const std::size_t n_tasks = std::min<std::size_t>(16, n_classes);
     std::vector<ClassSums> done(n_tasks);
     const bool few = 8 * stored < n_codes * n_classes;
-    parallel_for(n_tasks, 4 * stored, n_threads, [&](std::size_t t) {
-        const std::size_t begin = t * n_classes / n_tasks, end = (t + 1) * n_classes / n_tasks;
-        done[t] = few ? add_few(parts, begin, end) : add_classes(parts, n_codes, begin, end);
+    parallel_loops(n_tasks, 4 * stored, n_threads, [&](auto&& next) {
+        OneClass one;  // of each thread
+        for (std::size_t t; next(t);) {
+            const std::size_t begin = t * n_classes / n_tasks, end = (t + 1) * n_classes / n_tasks;
+            done[t] = few ? add_few(parts, begin, end) : add_classes(parts, n_codes, begin, end, one);
+        }
     });
+    std::size_t n_sums = 0;
+    for (const ClassSums& part : done) n_sums += part.codes.size();
     ClassSums total;
+    total.reserve(n_sums);
     for (const ClassSums& part : done) total.append(part);
     return total;
 }

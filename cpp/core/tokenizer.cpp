@@ -11,6 +11,10 @@ constexpr std::size_t kWordSteps = 16;  // what it takes about to copy one
 
 }  // namespace
 
+bool Tokenizer::is_stop_word(const WordRule& rule, const Byte* at, std::size_t n) {
+    return rule.stop_words->find(Token(at, n)) != kUnknown;
+}
+
 void Tokenizer::read_words(const WordRule& rule, const NormalText& text) {
     if (read_from_ == &text && *read_by_ == rule) return;
     words_.begin_text(text.size());

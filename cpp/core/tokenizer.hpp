@@ -48,8 +48,9 @@ class Tokenizer {
     const WordRule* read_by_ = nullptr;
 
     static bool wanted(const WordRule& rule, const Byte* at, std::size_t n) {
-        return !rule.stop_words || rule.stop_words->find(Token(at, n)) == kUnknown;
+        return !rule.stop_words || !is_stop_word(rule, at, n);
     }
+    static bool is_stop_word(const WordRule& rule, const Byte* at, std::size_t n);
 
     // Runs of word characters that are long enough and no stop words; and punctuation marks, if requested.
     template <class Visit>

@@ -73,7 +73,7 @@ class Vocabulary {
     bool holds(const Slot& slot, const Token& token) const {
         if (slot.key != token.key || slot.length != token.length) return false;
         return token.is_short() ||
-               std::memcmp(arena_.data() + begin(static_cast<std::size_t>(slot.code)), token.at, token.length) == 0;
+               equal_bytes(arena_.data() + begin(static_cast<std::size_t>(slot.code)), token.at, token.length);
     }
 
     // Where the token stands, or the empty slot where it belongs.

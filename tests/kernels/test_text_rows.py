@@ -62,6 +62,17 @@ def test_what_is_no_utf8_is_kept_as_it_is_read() -> None:
     assert rows(["\ud800"]).hashes() == rows(["\ufffd"]).hashes()
 
 
+@every("place", range(20))
+def test_what_is_no_utf8_is_found_anywhere(place: int) -> None:
+    """Between ASCII, of which eight bytes are checked at a time."""
+    made = [b"a" * place + odd + b"b" * 19 for odd in (b"\xff", b"\xe6\x97", "é".encode())]
+    offsets = np.cumsum([0, *map(len, made)])
+    wrong = TextRows.packed(np.frombuffer(b"".join(made), dtype=np.uint8), offsets, np.zeros(len(made), dtype=bool))
+    right = rows([text.decode("utf-8", "replace") for text in made])
+    np.testing.assert_array_equal(wrong.hashes(), right.hashes())
+    np.testing.assert_array_equal(wrong.sizes(), right.sizes())
+
+
 def test_stored_rows_and_pickles_need_nothing_else() -> None:
     some = rows(TEXTS).stored(np.array([7, 5, 0]))
     for copy in (some, pickle.loads(pickle.dumps(some)), TextRows.packed(**some.arrays())):

@@ -195,7 +195,7 @@ class Predictions:
 
 
 def _first_places(probability: Floats, n: int) -> Iterable[Array]:
-    """Return the positions of the most probable class of each row, of the second, …; the first of equals comes first."""
+    """Return the position of the most probable class of each row, then of the second, …; of equals, the first."""
     if n == 1:
         return [probability.argmax(axis=1)]
     order: Array = (-probability).argsort(axis=1, kind="stable")

@@ -51,12 +51,24 @@ class TokenRows(NamedTuple):
     unknown: Array  # (rows,) tokens without a code
 
 
-class TokenTally(NamedTuple):
-    """Sums of tokens: ``(classes, codes)``, dense or, where most cells are empty, a scipy ``csr_array``."""
+class TokenTally:
+    """Sums of tokens: ``(classes, codes)``, dense or, where most cells are empty, a scipy ``csr_array``.
 
-    coding: Coding
-    occurrences: Any  # None where only texts were requested
-    texts: Any  # weight of texts that hold the token
+    ``is_dense``: whether sparse sums become dense when they are read. Most models read only one of the two.
+    """
+
+    def __init__(self, coding: Coding, occurrences: Any, texts: Any, *, is_dense: bool = False) -> None:
+        self.coding, self._occurrences, self._texts, self._is_dense = coding, occurrences, texts, is_dense
+
+    @property
+    def occurrences(self) -> Any:
+        """The weight of all occurrences; None where only texts were requested."""
+        return self._occurrences.toarray() if self._is_dense else self._occurrences
+
+    @property
+    def texts(self) -> Any:
+        """The weight of texts that hold the token."""
+        return self._texts.toarray() if self._is_dense else self._texts
 
 
 class TokenTables(NamedTuple):
@@ -208,9 +220,8 @@ def _tally(
     indptr, codes = _narrow(indptr, codes)
     total, held = (csr_array((values, codes, indptr), shape=shape) for values in (occurrences, texts))
     # A vocabulary contains only tokens that occurred, but with few texts almost all buckets are empty.
-    if shape[0] * shape[1] <= max(0 if isinstance(coding, Buckets) else DENSE_CELLS, 3 * len(codes)):
-        total, held = total.toarray(), held.toarray()
-    return TokenTally(coding, total, held)
+    is_dense = shape[0] * shape[1] <= max(0 if isinstance(coding, Buckets) else DENSE_CELLS, 3 * len(codes))
+    return TokenTally(coding, total, held, is_dense=is_dense)
 
 
 def keeps_token_rows(data: TextRows) -> bool:

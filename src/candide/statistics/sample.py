@@ -146,9 +146,10 @@ class Sample:
         once = np.ones(len(classes), dtype=np.int64)
         hashes = in_groups(row_hashes(data), groups)
         entries = Entries(classes.astype(np.int32, copy=False), hashes, weight, once)
-        thresholds = _upper_bounds(entries, _costs_of(data, budget), n_classes, budget)
+        costs = _costs_of(data, budget)
+        thresholds = _upper_bounds(entries, costs, n_classes, budget)
         thresholds = thresholds if below is None else thresholds.within(below)
-        return _within_budget(rows, thresholds, budget, entries, data, groups is not None)
+        return _within_budget(rows, thresholds, budget, entries, data, groups is not None, costs)
 
     @cached_property
     def threshold(self) -> Hashes:
@@ -350,11 +351,16 @@ def _class_weight(classes: Positions, weight: Floats, n_classes: int) -> Floats:
 
 
 def _within_budget(
-    rows: Floats, thresholds: Thresholds, budget: Budget, entries: Entries, data: Kept | Columns, grouped: bool
-) -> Sample:
-    """Return the sample of unsorted entries, some with negative weights; ``data`` contains the kept rows."""
+    rows: Floats, thresholds: Thresholds, budget: Budget, entries: Entries, data: Kept | Columns, grouped: bool,
+    costs: Array | None = None,
+) -> Sample:  # fmt: skip
+    """Return the sample of unsorted entries, some with negative weights; ``data`` contains the kept rows.
+
+    ``costs``: those of all rows, if they are known.
+    """
     places, entries = _counted(entries, _admitted(entries, thresholds.by_class))
-    thresholds = _lowered(thresholds, entries, _costs_of(data, budget)[places], budget)
+    costs = _costs_of(data, budget) if costs is None else costs
+    thresholds = _lowered(thresholds, entries, costs[places], budget)
     kept = _admitted(entries, thresholds.by_class)
     thresholds = thresholds.of_classes_with(rows)
     return Sample(rows, thresholds, budget, entries.take(kept), stored(data, places[kept]), grouped)
