@@ -39,6 +39,7 @@ class Case(NamedTuple):
 class Ran(NamedTuple):
     seconds: float
     peak: float  # MB
+    cpu: float  # seconds of all cores
 
 
 def run(*command: str) -> Ran:
@@ -48,7 +49,7 @@ def run(*command: str) -> Ran:
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(command)} failed")
-    return Ran(time.perf_counter() - began, usage.ru_maxrss * 1024 / 1e6)
+    return Ran(time.perf_counter() - began, usage.ru_maxrss * 1024 / 1e6, usage.ru_utime + usage.ru_stime)
 
 
 def sides(case: Case, path: Path, threads: int) -> dict[str, list[str]]:
