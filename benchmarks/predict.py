@@ -133,11 +133,11 @@ def measured(name: str, folder: Path, path: Path, n_rows: int, rounds: int) -> I
         for side, command in commands.items():
             ran[side].append(run(*command))
     seconds, cpu = ({side: median(part(one) for one in times) for side, times in ran.items()} for part in _TIMES)
-    titles = ["seconds", "rows/s", "times candide", "CPU s", "times candide", "peak MB"]
+    titles = ["seconds", "rows/s", "times candide", "CPU s", "times candide"]
     yield from heading(f"{name}, {n_rows:,} rows", titles)
-    for side, times in ran.items():
+    for side in commands:
         cells = [f"{seconds[side]:.1f}", f"{n_rows / seconds[side]:,.0f}", f"{seconds[side] / seconds[ours[side]]:.1f}"]
-        cells += [f"{cpu[side]:.1f}", f"{cpu[side] / cpu[ours[side]]:.1f}", f"{max(one.peak for one in times):,.0f}"]
+        cells += [f"{cpu[side]:.1f}", f"{cpu[side] / cpu[ours[side]]:.1f}"]
         yield line(side, cells)
 
 
