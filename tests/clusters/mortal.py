@@ -14,7 +14,7 @@ from candide.model.train import Summarize
 
 @dataclass(eq=False)
 class MortalSummarize(Summarize):
-    """Kills the process in which it has counted a partition, before the state is sent."""
+    """Kills the process in which it has counted a partition, or small ones together, before the state is sent."""
 
     mark: str = ""
 
@@ -22,6 +22,16 @@ class MortalSummarize(Summarize):
         state = super().whole(chunks, partition)
         die_once(self.mark)
         return state
+
+    def part(self, chunk: Any) -> PartialState:
+        state = super().part(chunk)
+        die_once(self.mark)
+        return state
+
+    def read(self, chunk: Any, partition: int) -> PartialState:
+        rows = super().read(chunk, partition)
+        die_once(self.mark)
+        return rows
 
 
 def make_mortal(monkeypatch: Any, mark: str) -> None:

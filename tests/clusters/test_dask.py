@@ -344,9 +344,51 @@ def test_a_large_partition_is_counted_piece_by_piece(labels: Any, monkeypatch: p
         warnings.simplefilter("ignore")
         model = NaiveBayes(n_threads=1).fit(cut(table, 2), "label")
     assert sum(sizes) == known.sum()
-    assert 1 < max(sizes) < 20
+    assert 1 < max(sizes) <= 20
     assert_same_table(model, NaiveBayes(n_threads=1).fit(FRAME[known], LABELS[known]))
     assert model.model_.row_counts == (90, 90 - known.sum(), 2)
+
+
+@pytest.mark.parametrize(("group_bytes", "sizes"), [(1 << 24, [90]), (3000, [40, 40, 10])], ids=["all", "some"])
+def test_small_partitions_are_counted_together(
+    group_bytes: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    part = Summarize.part
+
+    def counting(task: Summarize, chunk: Any) -> Any:
+        counted.append(len(chunk.y))
+        return part(task, chunk)
+
+    monkeypatch.setattr(Summarize, "part", counting)
+    monkeypatch.setattr(Spec, "group_bytes", group_bytes)
+    monkeypatch.setattr(Summarize, "whole", None)
+    model = NaiveBayes(n_threads=1).fit(cut(TABLE, 18), "label")
+    assert sorted(counted, reverse=True) == sizes
+    assert_same_table(model, NaiveBayes(n_threads=1).fit(FRAME, LABELS))
+    assert model.model_.row_counts == (90, 0, 18)
+
+
+def test_small_partitions_of_several_types() -> None:
+    """Whole numbers beside others, categories of their own, and labels without a row that has one."""
+    parts = [TABLE[i : i + 10].reset_index(drop=True) for i in range(0, 90, 10)]
+    parts[1] = parts[1].assign(job=parts[1]["job"].astype("category"))
+    parts[2] = parts[2].assign(visits=parts[2]["visits"].astype("float64"))
+    parts[3] = parts[3].assign(label=None)
+    spread = dd.from_map(lambda frame: frame, parts, meta=parts[0].iloc[:0], enforce_metadata=False)
+    with pytest.warns(UserWarning, match="skipped 10 rows without a label"):
+        model = NaiveBayes(n_threads=1).fit(spread, "label")
+    known = np.arange(90) // 10 != 3
+    assert_same_table(model, NaiveBayes(n_threads=1).fit(FRAME[known], LABELS[known]))
+    assert model.model_.row_counts == (90, 10, 9)
+
+
+def test_rows_and_labels_of_small_partitions_that_are_not_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together there are as many of them; the first rows are."""
+    monkeypatch.setattr("candide.model.train._HEAD", 5)
+    X, y = da.from_array(NUMBERS, chunks=((30, 25, 35), 3)), da.from_array(LABELS, chunks=((30, 35, 25),))
+    with pytest.raises(InputError, match="a partition of X has 25 rows, but the matching partition of y has 35"):
+        GaussianNB().fit(X, y)
 
 
 # Workers that die.

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from properties.models import assert_same_model
 
 from candide import CategoricalNB, NaiveBayes, fit_sql
-from candide.sources.databases import query, source
-from candide.statistics import grid
+from candide.sources.databases import source
 
 from .stores import Put, assert_same_sums, in_memory, put_duckdb, put_mysql, put_postgres, put_sqlite
 
@@ -46,17 +45,9 @@ def test_any_table(put: Put, table: pa.Table) -> None:
 
 
 @pytest.mark.postgres
-@given(table=small_tables(), few=st.sampled_from([0, 5]))
-def test_any_table_of_a_server(postgres: str, table: pa.Table, few: int) -> None:
-    """Numbers in cells, of which a grid keeps no more than three in a binade."""
-    with pytest.MonkeyPatch.context() as patch:
-        for room, name, value in (
-            (query, "FEW_ROWS", few),
-            (query, "CELLS_PER_BINADE", 3),
-            (grid, "CELLS_PER_BINADE", 3),
-        ):
-            patch.setattr(room, name, value)
-        assert_same(partial(put_postgres, address=postgres), table)
+@given(table=small_tables())
+def test_any_table_of_a_server(postgres: str, table: pa.Table) -> None:
+    assert_same(partial(put_postgres, address=postgres), table)
 
 
 @pytest.mark.mysql

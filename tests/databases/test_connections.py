@@ -136,6 +136,27 @@ def test_cells_of_several_types_in_one_column_of_sqlite(put_lite: Put) -> None:
     assert statistics.moments.mean.tolist() == [[1.0], [1.5]]
 
 
+def test_types_of_cells_of_sqlite_that_first_rows_do_not_tell(put_lite: Put) -> None:
+    """Reals among integers, words among numbers, and integers after nothing, beyond the rows that are looked at."""
+    n = 10_500
+    counts, mixed = [i % 5 for i in range(n)], [float(i % 7) for i in range(n)]
+    connection, labels = put_lite(TABLE), ["u", "v"] * (n // 2)
+    connection.execute("CREATE TABLE late (count, mixed, empty, y)")
+    for place, later in enumerate([(2.5, 1.0, None), (3, "many", 4)]):
+        counts[-1 - place], mixed[-1 - place] = later[0], later[1]
+        empty = [None] * (n - 1) + [later[2]]
+        connection.execute("DELETE FROM late")
+        connection.executemany("INSERT INTO late VALUES (?, ?, ?, ?)", zip(counts, mixed, empty, labels, strict=True))
+        plain = {"stacking": None, "calibrate": None, "compute_loo": False}
+        model = fit_sql(NaiveBayes(**plain), connection, "late", label="y")
+        statistics = model.model_.classifier.state.statistics
+        assert statistics.kinds == ("number", "category" if place else "number", "number" if place else "missing")
+        assert statistics.moments.weight.sum(axis=0)[0] == n
+        assert statistics.grid.column(0).low.tolist() == [0.0, 1.0, 2.0, 2.5, 3.0, 4.0]
+        if place:
+            assert "many" in statistics.categories.labels[0].tolist()
+
+
 # Transactions are left as they were.
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from candide import GaussianNB, NaiveBayes, fit_sql
 from candide.sources.databases.dialects import DuckDB, MySQL, Postgres
 from candide.specs.table import TableSpec
-from candide.statistics.hashing import row_hashes
 
 from . import tables
 from .stores import Put, assert_same_sums, in_memory
@@ -29,34 +27,12 @@ def test_rows_that_are_kept_are_those_of_memory(put: Put, weight: str | None) ->
     np.testing.assert_allclose(there.loo_.log_loss, here.loo_.log_loss, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["put_duck", pytest.param("put_maria", marks=pytest.mark.mysql)])
-def test_beyond_the_budget_a_database_that_picks_none_gives_the_rows_of_memory(
-    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_beyond_the_budget_a_database_gives_the_rows_of_memory(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TableSpec, "sample_bytes", 2000)
-    table, put = tables.plain(2000), request.getfixturevalue(name)
-    there = fit_sql(NaiveBayes(order=0), put(table), "t", label="y", columns=COLUMNS)
+    table = tables.plain(2000)
+    there = fit_sql(NaiveBayes(order=0), put(table), "t", label="y", columns=COLUMNS, weight="w")
     assert len(there.model_.classifier.state.sample.weight) < 300
-    assert_same_sums(there, in_memory(NaiveBayes(order=0), table, COLUMNS))
-
-
-@pytest.mark.postgres
-def test_beyond_the_budget_a_server_picks_rows(put_server: Put, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All copies of a row or none; about as many as fit; sums are those of all rows."""
-    table = tables.plain(3000)
-    here = in_memory(NaiveBayes(order=0), table, COLUMNS, weight="w")
-    monkeypatch.setattr(TableSpec, "sample_bytes", 9600)  # 400 rows of 24 bytes
-    sent = _sent(monkeypatch, Postgres)
-    there = fit_sql(NaiveBayes(order=0), put_server(table), "t", label="y", columns=COLUMNS, weight="w")
-    assert 200 < sum(sent) < 700
-    kept = there.model_.classifier.state.sample
-    assert 200 < len(kept.classes) <= 400
-    assert min(np.bincount(kept.classes)) > 0.8 * 200 / len(kept.rows)  # half of the budget is divided among classes
-    np.testing.assert_array_equal(kept.rows, here.model_.classifier.state.rows)
-    assert _copies(kept).items() <= _copies(here.model_.classifier.state.sample).items()
-    for model in (there, here):
-        model.model_ = replace(model.model_, classifier=model.model_.classifier.without_sample(compute_loo=False))
-    assert_same_sums(there, here)
+    assert_same_sums(there, in_memory(NaiveBayes(order=0), table, COLUMNS, weight="w"))
 
 
 PUT = {DuckDB: "put_duck", Postgres: "put_server", MySQL: "put_maria"}
@@ -90,9 +66,3 @@ def _sent(monkeypatch: pytest.MonkeyPatch, kind: Any) -> list[int]:
 
     monkeypatch.setattr(kind, "answer", counting)
     return sent
-
-
-def _copies(sample: Any) -> dict[tuple[Any, ...], int]:
-    """How often each row is there."""
-    keys = zip(sample.classes.tolist(), row_hashes(sample.data).tolist(), sample.weight.tolist(), strict=True)
-    return dict(zip(keys, sample.multiplicity.tolist(), strict=True))

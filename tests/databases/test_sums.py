@@ -10,7 +10,7 @@ from properties.models import KINDS, Kind, assert_same_model, by_name
 from tiers import late
 
 from candide import BernoulliNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB, fit_sql
-from candide.sources.databases import query, source
+from candide.sources.databases import source
 
 from . import tables
 from .stores import Put, assert_same_sums, in_memory
@@ -78,12 +78,10 @@ def test_tables_of_many_types(put_typed: Put, weight: str | None) -> None:
 
 
 @WEIGHTS
-@pytest.mark.parametrize("few", [0, 500], ids=["step by step", "at once"])
-def test_columns_of_many_numbers(put: Put, weight: str | None, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_of_many_numbers(put: Put, weight: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     table = tables.continuous()
     columns = [name for name in table.column_names if name not in "yw"]
     monkeypatch.setattr(source, "MOST_VALUES", 1000)
-    monkeypatch.setattr(query, "FEW_ROWS", few)
     there = fit_sql(NaiveBayes(**PLAIN), put(table), "t", label="y", columns=columns, weight=weight)
     assert_same_sums(there, in_memory(NaiveBayes(**PLAIN), table, columns, weight=weight))
 
@@ -158,15 +156,3 @@ def test_many_columns(put: Put) -> None:
     connection = put(table)
     for make in (GaussianNB, MultinomialNB):
         assert_same_model(fit_sql(make(), connection, "t", label="y"), in_memory(make(), table, list(columns)))
-
-
-@pytest.mark.postgres
-def test_binades_between_others_are_counted_once(put_server: Put, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those on either side are asked for more than once, and it is not."""
-    few, many = np.linspace(1, 1 + 2**-30, 40), np.linspace(2, 4, 4000, endpoint=False)
-    values = np.concatenate([few, many, 4 * few])
-    table = pa.table({"x": np.tile(values, 2), "y": ["u", "v"] * len(values)})
-    monkeypatch.setattr(source, "MOST_VALUES", 100)
-    monkeypatch.setattr(query, "FEW_ROWS", 0)
-    there = fit_sql(NaiveBayes(**PLAIN), put_server(table), "t", label="y")
-    assert_same_sums(there, in_memory(NaiveBayes(**PLAIN), table, ["x"]))

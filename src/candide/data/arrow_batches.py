@@ -35,16 +35,20 @@ class Groups:
     def of(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the same rows in groups."""
         waiting: list[Any] = []
+        n_bytes = 0
         for batch in batches:
             if self.n_rows is None:
                 self.n_rows = max(1, self.n_bytes * batch.num_rows // max(1, batch.nbytes))
             waiting.append(batch)
+            n_bytes += batch.nbytes
             del batch
             while _n_rows(waiting) >= self.n_rows:
                 yield self._first(waiting, self.n_rows)
+                n_bytes = sum(part.nbytes for part in waiting)
             # Rows may become larger than the first ones were.
-            if sum(part.nbytes for part in waiting) >= 2 * self.n_bytes:
+            if n_bytes >= 2 * self.n_bytes:
                 yield self._first(waiting, _n_rows(waiting))
+                n_bytes = 0
         if _n_rows(waiting):
             yield self._first(waiting, _n_rows(waiting))
 

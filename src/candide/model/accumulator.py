@@ -118,6 +118,7 @@ class PartialState(NamedTuple):
     n_rows: int = 0
     n_unlabeled: int = 0
     name: str = ""  # of the chunk, in errors
+    rows: tuple[Any, ...] = ()  # of small partitions that are not counted yet
 
     @property
     def row_counts(self) -> RowCounts:
@@ -129,9 +130,9 @@ def merge_partial_states(parts: Iterable[PartialState]) -> PartialState:
     kept = _each_once(parts)
     partitions = frozenset[int]().union(*(part.partitions for part in kept))
     states = [part.state for part in kept if part.state is not None]
-    return PartialState(
-        _merge_pairwise(states), partitions, sum(part.n_rows for part in kept), sum(part.n_unlabeled for part in kept)
-    )
+    n_rows, n_unlabeled = sum(part.n_rows for part in kept), sum(part.n_unlabeled for part in kept)
+    rows = tuple(rows for part in kept for rows in part.rows)
+    return PartialState(_merge_pairwise(states), partitions, n_rows, n_unlabeled, rows=rows)
 
 
 def _each_once(parts: Iterable[PartialState]) -> list[PartialState]:

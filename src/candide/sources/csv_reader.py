@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import cached_property
 from heapq import merge
 from itertools import groupby
 from operator import attrgetter
@@ -23,8 +21,6 @@ from ..data.dates import ISO, as_iso, describe_format, to_date
 from ..exceptions import SourceError, warn
 from .csv_dialect import (
     NULL_TEXTS,
-    CsvDialect,
-    allow_long_fields,
     detect_dialect,
     is_float,
     is_integer,
@@ -32,12 +28,22 @@ from .csv_dialect import (
     parse_dates,
     parse_integers,
 )
+from .csv_errors import (
+    LINE_BYTES,
+    MAX_SHOWN,
+    describe_reject,
+    find_parse_errors,
+    line_numbers,
+    skip_bytes,
+    too_long_row,
+)
 from .duckdb_engine import connect, escape_glob, first_line, literal, table_function, translate_errors
-from .file_formats import FileFormat
+from .file_formats import FileFormat, detect_encoding
 from .files import HEAD_BYTES, TemporaryCopy, copy_as_utf8, detect_compression, open_decompressed
 from .reader import (
     ENGINE_ROWS,
     BadRow,
+    BadRows,
     Reader,
     ReadProgress,
     date_formats,
@@ -69,12 +75,10 @@ _DECIDED |= {"DATE": "values look like dates", "TIMESTAMP": "values look like da
 _DECIDED |= {"BOOLEAN": "values are true and false", "NULL": "no values", "VARCHAR": STRINGS}
 # Bytes used to detect types and delimiters.
 _SAMPLE_BYTES = 4 * HEAD_BYTES
-# Maximum size of a row, and the size of the buffer.
-_LINE_BYTES = 1 << 24
+# Size of the buffer.
 _BUFFER_BYTES = 1 << 24
-_TOO_LONG = (f"a row of more than {_LINE_BYTES >> 20} MB", "check for a missing quote, or shorten the row")
-# Of a row that is too long, so many characters are kept; after a byte, so many rows are looked at for one.
-_MAX_SHOWN, _MAX_INSPECTED = 1_000, 10
+# After a byte, so many rows are looked at for one that is too long.
+_MAX_INSPECTED = 10
 # Maximum number of unreadable rows that DuckDB lists.
 _MAX_REJECTS = 100_000
 _REJECTED = "SELECT line_byte_position, error_type, csv_line, error_message FROM reject_errors"
@@ -98,7 +102,7 @@ class ReadAs(NamedTuple):
     def check(self) -> Callable[[str], bool] | None:
         """Return a test of which cells are values of the type; None if all are."""
         if self.kind in ("DATE", "TIMESTAMP"):
-            longest = 10 if self.kind == "DATE" and not self.formats else _MAX_SHOWN
+            longest = 10 if self.kind == "DATE" and not self.formats else MAX_SHOWN
             format = self.formats[0] if self.formats else ISO
             return lambda cell: len(cell) <= longest and to_date(cell, format) is not None
         return _CHECKS.get(self.kind)
@@ -111,6 +115,7 @@ class CsvReader(Reader):
 
     def __init__(self, path: Path, name: str, kind: FileFormat, missing: Sequence[str]) -> None:
         super().__init__(name, path)
+        self._following: tuple[CsvReader, ...] = ()
         self._missing = tuple(missing)
         self._path = path
         self._given = path, kind
@@ -145,6 +150,64 @@ class CsvReader(Reader):
         other._detect(_sample(*self._given))
         return other
 
+    def like(self, path: Path, name: str) -> CsvReader | None:
+        """Return a reader of a small file that begins with the same line, which is a header; None if it does not.
+
+        It has the dialect and the types of this one: ``fits`` tells whether they are right.
+        """
+        if self.temporary_files or not self.dialect.header or not _is_small(path):
+            return None
+        content = path.read_bytes()
+        if content[: content.find(b"\n") + 1] != self._first_line or detect_encoding(content) != "utf-8":
+            return None
+        if _mixed_newlines(content.decode()):
+            return None
+        other = copy(self)
+        other.name, other.n_bytes, other._path, other._given = name, len(content), path, (path, self._given[1])
+        return other
+
+    @cached_property
+    def _first_line(self) -> bytes | None:
+        """The header; None if it may be longer than a line."""
+        with self._path.open("rb") as file:
+            line = file.readline()
+        return line if line.endswith(b"\n") and not line.count(b'"') % 2 else None
+
+    def fits(self, others: Sequence[CsvReader]) -> bool:
+        """Return whether files made by ``like`` have the dialect and the types of this one, in all their rows."""
+        import duckdb
+
+        columns = dict(zip(self.dialect.names, self._columns, strict=True))
+        if any(len(column.formats) > 1 for column in self._columns):
+            return False
+        checked = [name for name, column in columns.items() if column.kind != "VARCHAR"]
+        empty = [name for name, column in columns.items() if column.kind == "NULL"]
+        progress, files = ReadProgress(BadRows()), others[0].followed_by(others[1:])
+        try:
+            with connect(threads=1) as connection:
+                stream = files._stream(connection, progress, checked, files._options())
+                return all(
+                    odd is None and all(batch.column(name).null_count == len(batch) for name in empty)
+                    for batch, odd in stream
+                )
+        except (duckdb.Error, OSError):
+            return False
+
+    def follows(self, other: Reader) -> bool:
+        if not isinstance(other, CsvReader) or detect_compression(self._path) or not _is_small(self._path):
+            return False
+        mine, theirs = (
+            (reader._columns, reader._missing, reader.dialect.quoting, reader.dialect.header, reader.dialect.names)
+            for reader in (self, other)
+        )
+        return mine == theirs and not detect_compression(other._path)
+
+    def followed_by(self, others: Sequence[Reader]) -> CsvReader:
+        whole = copy(self)
+        whole._following = tuple(other for other in others if isinstance(other, CsvReader))
+        whole.n_bytes = sum(reader.n_bytes or 0 for reader in (self, *whole._following))
+        return whole
+
     def batches(self, progress: ReadProgress, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         if not progress.is_preview:
             self._check_formats(names)
@@ -171,14 +234,16 @@ class CsvReader(Reader):
         try:
             for batch, odd in self._stream(connection, progress, names, self._options()):
                 if odd is not None:
-                    _add_all(progress, self._odd_rows(names))
+                    for reader in (self, *self._following):
+                        _add_all(progress, reader._odd_rows(names))
                     raise SourceError(
                         f"{self.name} contains a value that is not of the type of its column; skip such rows with "
                         "on_bad_row='skip'"
                     )
                 yield batch
         except (duckdb.Error, OSError) as error:
-            _add_all(progress, self._first_bad(names))
+            for reader in (self, *self._following):
+                _add_all(progress, reader._first_bad(names))
             raise SourceError(
                 f"{self.name} cannot be read as CSV: {first_line(error)}; check its line endings and quotes"
             ) from None
@@ -195,8 +260,9 @@ class CsvReader(Reader):
 
     def _first_bad(self, names: Sequence[str]) -> list[BadRow]:
         """Return the first bad rows with their lines, which the engine does not report."""
+        alone = self.followed_by(())
         with connect(threads=1) as connection, translate_errors(self.name, "check its quotes"):
-            for _ in self._read(connection, names, self._options(rejects=True)):
+            for _ in alone._read(connection, names, self._options(rejects=True)):
                 pass
             return self._rejected(connection)
 
@@ -205,7 +271,7 @@ class CsvReader(Reader):
                 for name, column in zip(self.dialect.names, self._columns, strict=True)]  # fmt: skip
         checks = {j: check for j, check in enumerate(read) if check is not None}
         missing = {"", *self._missing, *NULL_TEXTS}
-        for odd in find_parse_errors(self._path, self.dialect, checks, missing, _LINE_BYTES):
+        for odd in find_parse_errors(self._path, self.dialect, checks, missing, LINE_BYTES):
             name, column = self.dialect.names[odd.column], self._columns[odd.column]
             yield BadRow(self.name, odd.line, *_wrong_type(name, odd.cell, column, odd.row))
 
@@ -231,8 +297,9 @@ class CsvReader(Reader):
                 odd.append(f"({possible[-1]} AND NOT list_contains({literal(NULL_TEXTS)}, {cell}))")
         # The first condition is there for speed: few rows have such cells.
         is_odd = f"CASE WHEN {' OR '.join(possible)} THEN {' OR '.join(odd)} ELSE false END"
-        file = table_function("read_csv", escape_glob(self._path), options)
-        query = connection.sql(f"SELECT {', '.join(selected)}, {is_odd} AS odd FROM {file}")
+        paths = [escape_glob(reader._path) for reader in (self, *self._following)]
+        files = table_function("read_csv", paths, options)
+        query = connection.sql(f"SELECT {', '.join(selected)}, {is_odd} AS odd FROM {files}")
         return iter(query.to_arrow_reader(ENGINE_ROWS))
 
     def _options(self, rejects: bool = False) -> dict[str, Any]:
@@ -246,7 +313,7 @@ class CsvReader(Reader):
             "comment": "",
             "columns": {f"c{j}": "VARCHAR" for j in range(len(dialect.names))},
             "nullstr": ["", *self._missing],
-            "max_line_size": _LINE_BYTES,
+            "max_line_size": LINE_BYTES,
             "buffer_size": _BUFFER_BYTES,
             "compression": detect_compression(self._path) or "none",
         }
@@ -275,13 +342,13 @@ class CsvReader(Reader):
         """Return the first overlong row from a byte on."""
         with open_decompressed(self._path) as stream:
             # The reported position may be within the row: at its quote, or after it.
-            before = _skip_bytes(stream, start)
-            text: str = (before + stream.read(2 * _LINE_BYTES + _BUFFER_BYTES)).decode(errors="replace")
-        line = _line_numbers(self._path, [start - len(before)])[0]
+            before = skip_bytes(stream, start)
+            text: str = (before + stream.read(2 * LINE_BYTES + _BUFFER_BYTES)).decode(errors="replace")
+        line = line_numbers(self._path, [start - len(before)])[0]
         line, text = line + len(text) - len(text.lstrip("\n")), text.lstrip("\r\n")
         for row in self.dialect.quoting.texts(text, _MAX_INSPECTED):
-            if len(row.encode()) > _LINE_BYTES:
-                return BadRow(self.name, line, *_too_long_row(row))
+            if len(row.encode()) > LINE_BYTES:
+                return BadRow(self.name, line, *too_long_row(row))
             line += row.count("\n") or row.count("\r")
         return None
 
@@ -290,12 +357,12 @@ class CsvReader(Reader):
         positions = sorted(first)
         # Where lines end with \r\n, the engine may begin a row with the \n of the line before.
         starts = [at + len(line) - len(line.lstrip("\r\n")) for at in positions for line in [first[at][2] or ""]]
-        lines = _line_numbers(self._path, starts)
+        lines = line_numbers(self._path, starts)
         return [self._bad_row(first[at], line) for at, line in zip(positions, lines, strict=True)]
 
     def _bad_row(self, rejected: tuple[Any, ...], line: int) -> BadRow:
         _, error, text, message = rejected
-        problem, advice = _describe_reject(error, message)
+        problem, advice = describe_reject(error, message)
         return BadRow(self.name, line, problem, (text or "").strip("\r\n"), advice)
 
 
@@ -364,35 +431,9 @@ def _wrong_type(column: str, cell: str, read: ReadAs, row: str) -> tuple[str, st
     )
 
 
-def _describe_reject(error: str, message: str) -> tuple[str, str]:
-    """Return what is wrong with a row, and what to do."""
-    counts = re.findall(r"Columns: (\d+) Found: (\d+)", message)
-    if counts:
-        return f"found {counts[0][1]} cells, expected {counts[0][0]}", "correct the line"
-    if error == "UNQUOTED VALUE":
-        return "a quote is not closed, or is followed by other characters", (
-            'escape quotes within a cell by doubling them ("")'
-        )
-    if error == "INVALID ENCODING":
-        return "invalid UTF-8", "pass the encoding of the file, such as encoding='cp1252'"
-    if error == "LINE SIZE OVER MAXIMUM":
-        return _TOO_LONG
-    return message.partition("\n")[0], "correct the line"
-
-
-def _too_long_row(row: str) -> tuple[str, str, str]:
-    problem, advice = _TOO_LONG
-    return problem, row[:_MAX_SHOWN], advice
-
-
-def _skip_bytes(stream: Any, n_bytes: int) -> bytes:
-    """Skip bytes, and return the incomplete last line, if it is short."""
-    end = b""
-    while n_bytes > 0:
-        block = stream.read(min(n_bytes, 1 << 22))
-        n_bytes -= len(block) or n_bytes
-        end = (end + block)[-_MAX_SHOWN:]
-    return end[max(end.rfind(b"\n"), end.rfind(b"\r")) + 1 :]
+def _is_small(path: Path) -> bool:
+    """Return whether all rows of a file are looked at to detect types."""
+    return path.stat().st_size <= _SAMPLE_BYTES
 
 
 def _sample(path: Path, kind: FileFormat) -> str:
@@ -409,75 +450,7 @@ def _sample(path: Path, kind: FileFormat) -> str:
 
 def _mixed_newlines(text: str) -> bool:
     """Return whether line ends \\r\\n and \\n are mixed outside of quotes, which the engine does not accept."""
+    if "\r\n" not in text:
+        return False
     outside = "".join(text.split('"')[::2])
     return 0 < outside.count("\r\n") < outside.count("\n")
-
-
-def _line_numbers(path: Path, positions: Sequence[int]) -> list[int]:
-    """Return the lines of these bytes, which are in ascending order."""
-    lines, line, at = [], 1, 0
-    with open_decompressed(path) as stream:
-        newline = b"\n" if b"\n" in stream.read(HEAD_BYTES) else b"\r"
-    with open_decompressed(path) as stream:
-        for position in positions:
-            while at < position:
-                block = stream.read(min(position - at, 1 << 22))
-                line, at = line + block.count(newline), at + max(len(block), 1)
-            lines.append(line)
-    return lines
-
-
-class ParseError(NamedTuple):
-    """A cell and its row."""
-
-    line: int
-    row: str
-    column: int
-    cell: str
-
-
-def find_parse_errors(
-    path: Path, dialect: CsvDialect, checks: Mapping[int, Callable[[str], bool]], missing: Container[str], longest: int
-) -> Iterator[ParseError]:
-    """Yield the first invalid cell of each row; ``checks`` return which cells of a column are valid.
-
-    Use a different, slower reader: DuckDB does not report the line on which a row begins.
-    """
-    n_cells = len(dialect.names)
-    with open_decompressed(path) as stream, allow_long_fields(longest):
-        for i, (line, text, row) in enumerate(_numbered_rows(_text_lines(stream, path), dialect)):
-            if (dialect.header and i == 0) or (len(row) != n_cells and row[n_cells:] != [""]):
-                continue
-            odd = [j for j, is_valid in checks.items() if row[j] not in missing and not is_valid(row[j])]
-            if odd:
-                yield ParseError(line, text, odd[0], row[odd[0]])
-
-
-def _text_lines(stream: io.RawIOBase, path: Path) -> Iterable[str]:
-    with open_decompressed(path) as beginning:
-        newline = "\n" if b"\n" in beginning.read(HEAD_BYTES) else "\r"
-    return io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8-sig", errors="replace", newline=newline)
-
-
-def _numbered_rows(lines: Iterable[str], dialect: CsvDialect) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield line, text and cells of each row, except blank ones and those with misplaced quotes."""
-    taken: list[str] = []
-
-    def taking() -> Iterator[str]:
-        for line in lines:
-            taken.append(line)
-            yield line
-
-    reader = csv.reader(taking(), strict=True, **dialect.quoting.settings())
-    n_before = 0
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error:
-            row = []
-        if row:
-            yield n_before + 1, "".join(taken).strip("\r\n"), row
-        n_before += len(taken)
-        taken.clear()

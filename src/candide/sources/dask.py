@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +18,13 @@ from ..model.accumulator import PartialState, merge_partial_states
 from ..model.model import Model
 from ..model.source import Chunk
 from ..model.train import Summarize
-from .engine_source import EngineSource, check_name, predictions
+from .engine_source import EngineSource, check_name, concatenate, predictions
 
 # States that one task merges.
 _FAN_IN = 8
-# Number of further partitions that are read if the first ones have too few rows.
+# A partition is small below this fraction (1 / 8) of the bytes that are counted at once.
+_SMALL = 8
+# Factor by which the number of further partitions grows that are read if the first ones have too few rows.
 _FURTHER = 4
 
 
@@ -51,7 +54,7 @@ class DaskSource(EngineSource):
     def with_roles(self, roles: Roles) -> DaskSource:
         return DaskSource(*self._given, roles)
 
-    @property
+    @cached_property
     def _parts(self) -> list[tuple[Any, ...]]:
         """The partitions of rows, labels and weights, each as a task; None for what lies in the data frame."""
         X, y, weight = self._given
@@ -89,10 +92,15 @@ class DaskSource(EngineSource):
     def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
         from dask import compute, delayed
 
-        sent = delayed(task.for_workers(), traverse=False)
-        parts = [delayed(_count)(sent, number, self.roles, *part) for number, part in enumerate(self._parts)]
-        while len(parts) > 1:
-            parts = [delayed(merge_partial_states)(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+        # Whatever is sent with each task takes time there, so that roles are sent with the task that all have.
+        sent = delayed((task.for_workers(), self.roles), traverse=False)
+        count, merge = delayed(_count), delayed(_merge)
+        parts = [count(sent, number, *part) for number, part in enumerate(self._parts)]
+        is_last = False
+        while not is_last:
+            groups = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
+            is_last = len(groups) == 1
+            parts = [merge(sent, is_last, group) for group in groups]
         with self._columns_checked():
             found: tuple[PartialState] = compute(parts[0])
         yield found[0]
@@ -210,7 +218,9 @@ def _of_first(waiting: Sequence[Any], n: int, size: Callable[[Any], int]) -> lis
     step = 1
     while waiting and sum(map(size, found)) < n:
         found += compute(*waiting[:step])
-        waiting, step = waiting[step:], step * _FURTHER
+        waiting, n_found = waiting[step:], sum(map(size, found))
+        missing = -(-(n - n_found) * len(found) // max(1, n_found))  # partitions, if they are like those found
+        step = min(step * _FURTHER, max(1, missing))
     return found
 
 
@@ -259,9 +269,63 @@ def _few(n: int, having: list[str], roles: Roles | None, *part: Any) -> Chunk:
     return _taken(chunk, np.flatnonzero(wanted)[:n])
 
 
-def _count(task: Summarize, number: int, roles: Roles | None, *part: Any) -> PartialState:
-    """Return the state of a partition."""
+def _count(sent: tuple[Summarize, Roles | None], number: int, *part: Any) -> PartialState:
+    """Return the state of a partition; a small one itself, because a state costs more than a few rows."""
+    (task, roles), n_bytes = sent, _n_bytes(part[0])
+    are_aligned = len({each.shape[0] for each in part if each is not None}) == 1
+    if are_aligned and n_bytes < task.group_bytes // _SMALL and not is_sparse(part[0]):
+        return PartialState(None, frozenset([number]), rows=(_Small(number, n_bytes, part),))
     return task.whole(_groups(_labeled(roles, *part), task.group_bytes), number)
+
+
+class _Small(NamedTuple):
+    """A partition with few rows: data frame or array, labels, weights."""
+
+    number: int
+    n_bytes: int
+    part: tuple[Any, ...]
+
+
+def _merge(sent: tuple[Summarize, Roles | None], is_last: bool, parts: list[PartialState]) -> PartialState:
+    """Merge partial states, and count the rows of small partitions if together they are not small, or the last."""
+    merged = merge_partial_states(parts)
+    if not is_last and sum(small.n_bytes for small in merged.rows) < sent[0].group_bytes // _SMALL:
+        return merged
+    numbers = frozenset(small.number for small in merged.rows)
+    counted = [_count_together(*sent, group) for group in _alike(merged.rows)]
+    return merge_partial_states([merged._replace(rows=(), partitions=merged.partitions - numbers), *counted])
+
+
+def _alike(rows: Sequence[_Small]) -> list[list[_Small]]:
+    """Return groups of partitions that can be concatenated."""
+    groups: list[tuple[list[Any], list[_Small]]] = []
+    for small in rows:
+        layout = [_layout(each) for each in small.part]
+        group = next((group for known, group in groups if known == layout), None)
+        if group is None:
+            groups.append((layout, [small]))
+        else:
+            group.append(small)
+    return [group for _, group in groups]
+
+
+def _layout(part: Any) -> Any:
+    """Return what parts have in common that can be concatenated without changing a cell."""
+    if hasattr(part, "dtypes"):
+        return [part.dtypes] if part.ndim == 1 else [*part.columns, *part.dtypes]
+    return None if part is None else (type(part), part.dtype, *part.shape[1:])
+
+
+def _count_together(task: Summarize, roles: Roles | None, group: list[_Small]) -> PartialState:
+    """Return the state of small partitions."""
+    joined = [concatenate(list(parts)) for parts in zip(*(small.part for small in group), strict=True)]
+    try:
+        found = task.part(_labeled(roles, *joined))
+    except (TypeError, ValueError):
+        for small in group:  # to name the partition
+            task.whole([_labeled(roles, *small.part)], small.number)
+        raise
+    return found._replace(partitions=frozenset(small.number for small in group))
 
 
 def _apply(task: Callable[[Chunk], Any], number: int, roles: Roles | None, *part: Any) -> Any:
@@ -279,7 +343,8 @@ def _groups(whole: Chunk, n_bytes: int) -> Iterator[Chunk]:
 
 def _n_bytes(X: Any) -> int:
     if hasattr(X, "memory_usage"):
-        return int(np.sum(X.memory_usage(deep=True)))
+        columns = [X] if X.ndim == 1 else (column for _, column in X.items())
+        return sum(column.memory_usage(index=False, deep=True) for column in columns)
     return int(X.data.nbytes) if is_sparse(X) else int(X.nbytes)
 
 

@@ -96,7 +96,7 @@ def literal(value: Any) -> str:
     return str(value) if isinstance(value, (int, float)) else "'" + str(value).replace("'", "''") + "'"
 
 
-def table_function(function: str, path: str, options: dict[str, Any]) -> str:
+def table_function(function: str, path: str | list[str], options: dict[str, Any]) -> str:
     """Return a call of a table function with named options."""
     named = "".join(f", {name}={literal(value)}" for name, value in options.items())
     return f"{function}({literal(path)}{named})"

@@ -46,10 +46,10 @@ class EngineSource(Source):
         return [name for name in names if X.column(name).null_count == X.num_rows]
 
     def _joined(self, chunks: Sequence[Chunk]) -> Chunk:
-        return Chunk(*(_concatenate([chunk[i] for chunk in chunks]) for i in range(3)))
+        return Chunk(*(concatenate([chunk[i] for chunk in chunks]) for i in range(3)))
 
 
-def _concatenate(pieces: list[Any]) -> Any:
+def concatenate(pieces: list[Any]) -> Any:
     """Return the concatenation of arrays, tables of Arrow, or data of pandas."""
     if len(pieces) == 1 or pieces[0] is None:
         return pieces[0]

@@ -121,8 +121,12 @@ def _try_decode(head: bytes, encoding: str, whole: bool) -> str | None:
         return None
 
 
+_CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\r\f\x1b")
+
+
 def _n_controls(text: str) -> int:
-    return sum(text.count(chr(code)) for code in range(32) if chr(code) not in "\t\n\r\f\x1b")
+    content = text.encode(errors="replace")
+    return len(content) - len(content.translate(None, _CONTROLS))
 
 
 def _check_encoding(encoding: str | None) -> str | None:

@@ -167,7 +167,24 @@ def _open_special(path: str, how: ReadOptions) -> list[Reader]:
 
 def _open_files(places: list[Path], how: ReadOptions) -> list[Reader]:
     pieces = [file for place in places for file in (list_files(place) if place.is_dir() else [place])]
-    return [_open_file(path, how.copies.name(path), how) for path in pieces]
+    parts: list[Reader] = []
+    alike: list[CsvReader] = []
+    for path in pieces:
+        name = how.copies.name(path)
+        other = _open_like(parts[0], path, name, how) if parts else None
+        alike += [other] if other is not None else []
+        parts.append(other or _open_file(path, name, how))
+    if isinstance(parts[0], CsvReader) and alike and not parts[0].fits(alike):
+        return [_open_file(path, how.copies.name(path), how) for path in pieces]
+    return parts
+
+
+def _open_like(first: Reader, path: Path, name: str, how: ReadOptions) -> CsvReader | None:
+    """Return a small CSV file as one like the first, because detecting a dialect takes longer than reading it."""
+    is_csv = path.is_file() and (how.format or format_from_suffix(path)) == "csv"
+    if not isinstance(first, CsvReader) or not is_csv or how.encoding is not None:
+        return None
+    return first.like(path, name)
 
 
 def _open_copy(spool: TemporaryCopy, name: str, how: ReadOptions) -> Reader:

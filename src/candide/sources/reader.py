@@ -181,6 +181,14 @@ class Reader(ABC):
         """Return the same part with other column types, where the reader infers them."""
         return self
 
+    def follows(self, other: Reader) -> bool:
+        """Return whether this part can be read in one stream with the one before it."""
+        return False
+
+    def followed_by(self, others: Sequence[Reader]) -> Reader:
+        """Return a reader of this part and of those that follow it."""
+        raise NotImplementedError
+
     def with_missing(self, missing: Sequence[str]) -> Reader:
         """Return the same part with other texts that mark missing cells, where the format has such texts."""
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from queue import Full, Queue
 from threading import Event, Thread
@@ -249,17 +249,22 @@ class ArrowSource(Source):
         """Return all rows."""
         return pa.Table.from_batches(list(self.to_batches()), self.schema)
 
+    def _typed_parts(self) -> Iterator[Reader]:
+        yield from self._parts[:_MAX_CHECKED]
+        for part in self._parts[_MAX_CHECKED:]:
+            check_columns(part, self.schema, self._parts[0].name)
+            yield part.as_types(self.schema)
+
     def _pass(self, progress: ReadProgress, skip: int, names: list[str]) -> Iterator[pa.RecordBatch]:
         schema = pa.schema([self.schema.field(name) for name in names])
         progress.bad_rows.begin()
         try:
-            for i, part in enumerate(self._parts):
+            # Each file that could not be read is listed by its name, hence one after the other where that is asked.
+            parts = in_streams(self._typed_parts()) if progress.bad_rows.are_errors else self._typed_parts()
+            for part in parts:
                 if part.n_rows is not None and part.n_rows <= skip:
                     skip -= part.n_rows
                 else:
-                    if i >= _MAX_CHECKED:
-                        check_columns(part, self.schema, self._parts[0].name)
-                        part = part.as_types(self.schema)
                     n_before = 0
                     for batch in rebatch(part.batches(progress, names)):
                         if len(batch) > skip:
@@ -268,6 +273,18 @@ class ArrowSource(Source):
                 progress.finish(part.n_bytes)
         finally:
             progress.bad_rows.end()
+
+
+def in_streams(parts: Iterable[Reader]) -> Iterator[Reader]:
+    """Yield parts, of which many small ones that are alike are one."""
+    waiting: list[Reader] = []
+    for part in parts:
+        if waiting and not part.follows(waiting[0]):
+            yield waiting[0].followed_by(waiting[1:]) if len(waiting) > 1 else waiting[0]
+            waiting = []
+        waiting.append(part)
+    if waiting:
+        yield waiting[0].followed_by(waiting[1:]) if len(waiting) > 1 else waiting[0]
 
 
 def _counts(batch: pa.RecordBatch, roles: Roles) -> pa.Array:

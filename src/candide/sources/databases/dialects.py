@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from datetime import datetime
 from importlib import import_module
+from types import NoneType
 from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow as pa
 
 from ...data.conversion import is_date_text, to_datetime
 from ...exceptions import CandideError, SourceError
 from ..duckdb_engine import EXTENSIONS_ADVICE, check_query, first_line, needs_extension
 from ..reader import cast_batch
+from .postgres_copy import can_copy, copy_rows
 
 # Maximum number of characters of a query shown in an error.
 _SHOWN = 500
@@ -26,8 +29,8 @@ class Database(ABC):
 
     #: Name of the type for doubles.
     double: ClassVar[str]
-    #: Whether the database supports VAR_POP.
-    has_variances: ClassVar[bool] = True
+    #: Whether the database can compute sums faster than it returns rows.
+    counts: ClassVar[bool] = True
     #: Name of the collation that compares strings by their bytes.
     bytewise: ClassVar[str] = '"C"'
     #: The character around names.
@@ -57,17 +60,6 @@ class Database(ABC):
         """Return SQL for a double."""
         return f"CAST('{number!r}' AS {self.double})"
 
-    def leading_bits(self, number: str, shift: int) -> str | None:
-        """Return SQL for doubles without their last ``shift`` bits (whole bytes); 0.0 and -0.0 are equal.
-
-        None if the database cannot compute it, or not faster than it can return all numbers.
-        """
-        return None
-
-    def row_hash(self, cells: list[str]) -> str | None:
-        """Return SQL for a hash of the row below 2^32, by which rows are sampled; None if rows are cheap to fetch."""
-        return None
-
     def quoted(self, name: str) -> str:
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
@@ -92,35 +84,67 @@ def explained(sql: str | None) -> Iterator[None]:
         raise SourceError(f"{message}; the query was {shown!r}; {advice}") from error
 
 
+class UnexpectedTypeError(SourceError):
+    """A cell is not of the type of its column."""
+
+
 # Number of rows fetched at once.
-_FETCHED = 10_000
+_FETCHED = 2_000
 
 
 def _fetched(cursor: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a cursor in batches."""
+    are_numbers = all(map(_is_number, schema.types))
     while rows := cursor.fetchmany(_FETCHED):
-        columns = zip(*rows, strict=True)
-        arrays = [_to_array(list(cells), field) for cells, field in zip(columns, schema, strict=True)]
+        # One array of all rows is made twice as fast as an array of each column.
+        table = np.array(rows) if are_numbers else None
+        are_numbers = table is not None and table.dtype.kind in "fi"
+        if table is None or not are_numbers:
+            columns = zip(*rows, strict=True)
+            arrays = [_to_array(cells, field) for cells, field in zip(columns, schema, strict=True)]
+        else:
+            table = np.ascontiguousarray(table.T, dtype=np.float64)
+            arrays = [_of_numbers(table, rows, j, field) for j, field in enumerate(schema)]
         yield pa.record_batch(arrays, schema=schema)
 
 
-def _to_array(cells: list[Any], field: pa.Field) -> pa.Array:
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _of_numbers(table: Any, rows: list[tuple[Any, ...]], j: int, field: pa.Field) -> pa.Array:
+    """Return a column of rows that contain numbers alone."""
+    if pa.types.is_floating(field.type):
+        return pa.array(table[j], field.type)
+    return _to_array(tuple([row[j] for row in rows]), field)
+
+
+def _to_array(cells: tuple[Any, ...], field: pa.Field) -> pa.Array:
+    try:
+        # Arrow takes 1.5 for the integer 1.
+        if not pa.types.is_integer(field.type) or set(map(type, cells)) <= {int, NoneType}:
+            return pa.array(cells, field.type)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        pass  # converted below, if that is possible
     try:
         return pa.array(_plain(cells, field.type), field.type)
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        raise SourceError(
+        raise UnexpectedTypeError(
             f"column {field.name!r} contains values that are not of type {field.type} ({first_line(error)}); convert "
             f"them in the query, to text or to doubles: SELECT CAST({field.name} AS …), …"
         ) from None
 
 
-def _plain(cells: list[Any], kind: pa.DataType) -> list[Any]:
+def _plain(cells: Sequence[Any], kind: pa.DataType) -> Sequence[Any]:
     """Return decimals as doubles, date strings as dates, and cells of text columns as strings; Arrow does not."""
+    found = {type(cell) for cell in cells} - {NoneType}
+    if (pa.types.is_integer(kind) and found != {int}) or (pa.types.is_floating(kind) and found & {str, bytes}):
+        raise TypeError(f"found {', '.join(sorted(each.__name__ for each in found))}")
     if pa.types.is_floating(kind):
         return [None if cell is None else float(cell) for cell in cells]
     if pa.types.is_string(kind):
         return [cell if cell is None or isinstance(cell, (str, bytes)) else str(cell) for cell in cells]
-    if pa.types.is_timestamp(kind) and any(isinstance(cell, str) for cell in cells):
+    if pa.types.is_timestamp(kind):
         return [_moment(cell) if isinstance(cell, str) else cell for cell in cells]
     return cells
 
@@ -220,8 +244,13 @@ class Postgres(Database):
         return _POSTGRES_TYPES.get(number, pa.string())
 
     def answer(self, sql: str, schema: pa.Schema, *, many: bool) -> Iterator[pa.RecordBatch]:
-        with explained(sql), closing(self._cursor(sql, many=many)) as cursor:
-            yield from _fetched(cursor, schema)
+        with explained(sql):
+            with closing(self._connection.cursor()) as cursor:
+                if many and can_copy(self._connection, cursor, schema):
+                    yield from copy_rows(cursor, sql, schema)
+                    return
+            with closing(self._cursor(sql, many=many)) as cursor:
+                yield from _fetched(cursor, schema)
 
     def _cursor(self, sql: str, *, many: bool) -> Any:
         # With a named cursor, rows stay on the server until they are fetched, and one process runs the query.
@@ -247,13 +276,6 @@ class Postgres(Database):
     def number(self, column: str, kind: pa.DataType) -> str:
         return super().number(f"CAST({column} AS INT)" if pa.types.is_boolean(kind) else column, kind)
 
-    def leading_bits(self, number: str, shift: int) -> str | None:
-        return f"SUBSTR(FLOAT8SEND({number} + 0), 1, {8 - shift // 8})"
-
-    def row_hash(self, cells: list[str]) -> str | None:
-        row = f"CAST(ROW({', '.join(cells)}) AS TEXT)"
-        return f"CAST(CAST('x' || SUBSTR(MD5({row}), 1, 8) AS BIT(32)) AS BIGINT)"
-
 
 def _tuples(cursor: Any) -> Any:
     """Return rows as tuples, regardless of the row factory of the connection."""
@@ -269,24 +291,36 @@ _RANK = "CASE TYPEOF({cell}) WHEN 'integer' THEN 1 WHEN 'real' THEN 2 WHEN 'blob
 
 
 class Sqlite(Database):
-    """A connection to SQLite, where each cell has its own type; the type of a column includes those of its cells."""
+    """A connection to SQLite, where each cell has its own type; the type of a column includes those of its cells.
+
+    Rows are fetched, because the sums of a query take several times as long.
+    """
 
     double: ClassVar[str] = "REAL"
     bytewise: ClassVar[str] = "BINARY"
-    has_variances: ClassVar[bool] = False
+    counts: ClassVar[bool] = False
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
-    def schema(self, source: str) -> pa.Schema:
+    def schema(self, source: str, *, every_row: bool = False) -> pa.Schema:
+        """Return names and types, those of the cells of the first rows, or of all of them."""
         names = [column[0] for column in self._cursor(f"SELECT * FROM {source} AS t LIMIT 0").description]
-        kinds: list[pa.DataType] = []
+        ranks = {} if every_row else self._ranks(names, f"(SELECT * FROM {source} LIMIT {_FIRST})")
+        # All rows are read for a column without a value in the first ones.
+        ranks |= self._ranks([name for name in names if ranks.get(name, (None, None))[1] is None], source)
+        return pa.schema([(name, self._or_date(name, source, _sqlite_type(*ranks[name]))) for name in names])
+
+    def _ranks(self, names: list[str], source: str) -> dict[str, tuple[int | None, int | None]]:
+        """Return the least and the highest rank of the cells of each column."""
+        ranks: dict[str, tuple[int | None, int | None]] = {}
         for begin in range(0, len(names), _SOME):
-            ranks = [_RANK.format(cell=f"t.{self.quoted(name)}") for name in names[begin : begin + _SOME]]
-            bounds = ", ".join(f"MIN({rank}), MAX({rank})" for rank in ranks)
+            some = names[begin : begin + _SOME]
+            cells = [_RANK.format(cell=f"t.{self.quoted(name)}") for name in some]
+            bounds = ", ".join(f"MIN({rank}), MAX({rank})" for rank in cells)
             found = self._cursor(f"SELECT {bounds} FROM {source} AS t").fetchone()
-            kinds += map(_sqlite_type, found[::2], found[1::2])
-        return pa.schema([(name, self._or_date(name, source, kind)) for name, kind in zip(names, kinds, strict=True)])
+            ranks |= dict(zip(some, zip(found[::2], found[1::2], strict=True), strict=True))
+        return ranks
 
     def _or_date(self, name: str, source: str, kind: pa.DataType) -> pa.DataType:
         """Return the date type if the first strings of a column are ISO dates, because SQLite has no date type."""

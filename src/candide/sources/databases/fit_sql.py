@@ -9,12 +9,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
 from ...data.column_selection import Roles
 from ...exceptions import InputError, MissingPackage, ParameterError
 from ...model.source import RequestedRoles
 from ..database_reader import DatabaseUri, is_database_uri, parse_database_uri
 from ..duckdb_engine import extension_settings
-from .dialects import ROWS, Database, DuckDB, MySQL, Postgres, Sqlite, explained
+from .dialects import ROWS, Database, DuckDB, MySQL, Postgres, Sqlite, UnexpectedTypeError, explained
 from .query import Query
 from .source import DatabaseSource
 
@@ -199,12 +201,18 @@ def fit_sql(
         raise ParameterError(f"columns is the string {columns!r}; expected a list of names: columns=[{columns!r}]")
     requested = RequestedRoles(label, text, None if columns is None else tuple(columns), weight)
     with connected(connection, query, dialect, extensions) as (database, source), database.snapshot():
-        fitted: Estimator = estimator.fit(DatabaseSource(_query(database, source, requested)))
+        schema = database.schema(source)
+        try:
+            fitted: Estimator = estimator.fit(DatabaseSource(_query(database, source, requested, schema)))
+        except UnexpectedTypeError:
+            of_every_row = database.schema(source, every_row=True) if isinstance(database, Sqlite) else schema
+            if of_every_row.equals(schema):
+                raise
+            fitted = estimator.fit(DatabaseSource(_query(database, source, requested, of_every_row)))
         return fitted
 
 
-def _query(database: Database, source: str, requested: RequestedRoles) -> Query:
-    schema = database.schema(source)
+def _query(database: Database, source: str, requested: RequestedRoles, schema: pa.Schema) -> Query:
     if len(set(schema.names)) < len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
         raise InputError(f"two columns have the name {twice!r}; give each a unique name: SELECT a.x AS a_x, …")

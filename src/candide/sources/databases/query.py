@@ -1,6 +1,6 @@
 """Queries about the rows of a table: its classes, sums by GROUP BY of many columns at once, and rows one by one.
 
-Sums are over the rows of each class: counts, moments, distinct cells with their weights, and cells of leading bits.
+Sums are over the rows of each class: counts, moments, and distinct cells with their weights.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ from ...data.index import Index
 from ...data.labeled_rows import read_labels
 from ...exceptions import InputError
 from ...kernels import Kernels
-from ...kernels.counting import Keys, cell_bounds, keys_of
 from ...kernels.layouts import Array, Floats
 from ...model.source import Chunk
 from ...statistics import Counts, Moments
-from ...statistics.grid import CELLS_PER_BINADE
 from ..reader import plain_schema
 from .dialects import Database
 
@@ -70,10 +68,6 @@ class Query:
         """Return SQL for whether a cell is not missing."""
         return f"{self.number(name) if self.is_number(name) else self.column(name)} IS NOT NULL"
 
-    def leading_bits(self, name: str, shift: int) -> str | None:
-        """Return SQL for the leading bits of a column of numbers; None if the database cannot compute them."""
-        return self.database.leading_bits(self.number(name), shift) if self.is_number(name) else None
-
     @property
     def label(self) -> tuple[str, pa.DataType]:
         """SQL for the class; NULL where it is missing."""
@@ -99,24 +93,20 @@ class Query:
         return f"FROM {self.source} AS t"
 
     @property
+    def weighted(self) -> str:
+        """SQL for the rows that have a weight."""
+        return self.everything if self.roles.weight is None else f"{self.everything} WHERE {self.weight} > 0"
+
+    @property
     def rows(self) -> str:
         """SQL for the rows that have a label and a weight."""
-        return f"{self.everything} WHERE {self._counts}"
+        weighs = "" if self.roles.weight is None else f" AND {self.weight} > 0"
+        return f"{self.everything} WHERE {self.label[0]} IS NOT NULL{weighs}"
 
     def numbers(self, names: Sequence[str]) -> str:
         """Return SQL for these rows as ``r``, with the class y, the weight w, and columns of numbers x0, x1, …"""
         listed = "".join(f", {self.number(name)} AS x{j}" for j, name in enumerate(names))
         return f"(SELECT {self.label[0]} AS y, {self.weight} AS w{listed} {self.rows}) AS r"
-
-    def rows_beside(self, sums: Selected) -> str:
-        """Return SQL for these rows joined with sums over the rows of their class, which are called ``about``."""
-        inner, _ = self._sql({"y": self.label, **sums}, f"{self.rows} GROUP BY {self.label[0]}")
-        return f"{self.everything} JOIN ({inner}) AS about ON {self.label[0]} = about.y WHERE {self._counts}"
-
-    @property
-    def _counts(self) -> str:
-        weighs = "" if self.roles.weight is None else f" AND {self.weight} > 0"
-        return f"{self.label[0]} IS NOT NULL{weighs}"
 
     @property
     def cells(self) -> Selected:
@@ -178,11 +168,11 @@ def cell_by_cell(query: Query, names: Sequence[str], group_bytes: int) -> Iterat
         yield _renamed_chunk(batch, roles, names)
 
 
-def row_by_row(query: Query, group_bytes: int, rest: str | None = None) -> Iterator[Chunk]:
-    """Yield all rows, or some, of all columns that are learned from."""
-    for batch in Groups(group_bytes).of(query.stream(query.cells, rest or query.rows)):
+def row_by_row(query: Query, group_bytes: int) -> Iterator[Chunk]:
+    """Yield all rows of all columns that are learned from."""
+    for batch in Groups(group_bytes).of(query.stream(query.cells, query.weighted)):
         rows = labeled_cells(batch, query.roles)
-        yield Chunk(rows.X, rows.y, rows.weight)
+        yield Chunk(rows.X, rows.y, rows.weight, n_unlabeled=batch.num_rows - rows.n_rows, may_be_empty=True)
 
 
 def _renamed_chunk(batch: Any, roles: Roles, names: Sequence[str]) -> Chunk:
@@ -322,7 +312,7 @@ def counts(
 
 def moments(query: Query, names: Sequence[str], classes: Classes) -> dict[str, Moments]:
     """Return weights, means and scatters of the columns."""
-    at_once = query.roles.weight is None and query.database.has_variances
+    at_once = query.roles.weight is None
     made = {}
     for some in _some(names):
         rows = f"FROM {query.numbers(some)}" if at_once else _beside_means(query, some)
@@ -367,75 +357,3 @@ def _by_class(
     found = classes.spread(table)
     for j, name in enumerate(names):
         yield name, [found[f"{what}{j}"] for what in expressions]
-
-
-# Columns with many distinct numbers are grouped by leading bits, at least as finely as in the final grid.
-
-# Bits that are dropped at first: a binade then has four times as many cells as a grid keeps. Whole bytes, because
-# some databases handle only bytes.
-_FIRST_SHIFT, _STEP = 40, 8
-_MANTISSA_BITS = 52
-# Up to this many rows, the query groups by number.
-FEW_ROWS = 50_000
-
-
-def in_cells(query: Query, name: str) -> Chunk:
-    """Return each pair of class and cell once, with one of its numbers and the weight of all of them.
-
-    A grid has the smallest shift per binade that keeps to its limit. A binade that is beyond the limit at some shift
-    has a larger one in the end, so that numbers of one cell at that shift are of one cell in the grid too, and any of
-    them stands for all. Others are asked for with more bits, until each cell holds a single number.
-    """
-    found, shift, among, occupied = [], _FIRST_SHIFT, "", None
-    while True:
-        table = _cells(query, name, shift, among)
-        least, most, n_rows = (table[part].to_numpy() for part in ("x", "high", "n"))
-        occupied = np.unique(_binades(least)) if occupied is None else occupied
-        binades = _open_binades(least, most, shift)
-        is_open = np.isin(_binades(least), binades)
-        found.append(table.filter(pa.array(~is_open)))
-        if not len(binades):
-            return as_chunk(pa.concat_tables(found).select(["y", "x", "w"]), name)
-        among = f" AND ({_within(query, name, occupied, binades)})"
-        shift = 0 if n_rows[is_open].sum() <= FEW_ROWS else shift - _STEP
-
-
-def _cells(query: Query, name: str, shift: int, among: str) -> pa.Table:
-    """Return the occupied cells; ``x`` is the least number of each, ``high`` the largest."""
-    number = query.number(name)
-    selected: Selected = {
-        "y": query.label,
-        "x": (f"MIN({number})", pa.float64()),
-        "high": (f"MAX({number})", pa.float64()),
-        "n": ("COUNT(*)", pa.int64()),
-        "w": query.total_weight,
-    }
-    return query.ask(selected, f"{query.rows}{among} GROUP BY {query.label[0]}, {query.leading_bits(name, shift)}")
-
-
-def _binades(numbers: Floats) -> Keys:
-    return keys_of(numbers) >> np.uint64(_MANTISSA_BITS)
-
-
-def _open_binades(least: Floats, most: Floats, shift: int) -> Keys:
-    """Return binades that must be counted with more bits: within the limit, with a cell that holds several numbers."""
-    known = ~np.isnan(least)
-    cells, place = np.unique(keys_of(least[known]) >> np.uint64(shift), return_inverse=True)
-    low, high = np.full(len(cells), np.inf), np.full(len(cells), -np.inf)
-    np.minimum.at(low, place, least[known])
-    np.maximum.at(high, place, most[known])
-    binades, place, n_cells = np.unique(
-        cells >> np.uint64(_MANTISSA_BITS - shift), return_inverse=True, return_counts=True
-    )
-    several = np.bincount(place, low != high, minlength=len(binades)) > 0
-    return np.asarray(binades[(n_cells <= CELLS_PER_BINADE) & several])
-
-
-def _within(query: Query, name: str, occupied: Keys, wanted: Keys) -> str:
-    """Return SQL for whether a number is in one of the wanted binades, as few ranges as possible."""
-    is_wanted = np.isin(occupied, wanted)
-    begins, ends = (np.flatnonzero(is_wanted & ~np.roll(np.append(is_wanted, False), by)[:-1]) for by in (1, -1))
-    low, high = cell_bounds(occupied << np.uint64(_MANTISSA_BITS), np.full(len(occupied), _MANTISSA_BITS))
-    literal, number = query.database.literal, query.number(name)
-    ranges = zip(low[begins].tolist(), high[ends].tolist(), strict=True)
-    return " OR ".join(f"{number} BETWEEN {literal(first)} AND {literal(last)}" for first, last in ranges)

@@ -25,17 +25,12 @@ from ...model.source import Chunk
 from ...model.state import State
 from ...model.train import Summarize
 from ...specs import BoundSpec
-from ...statistics import Sample
-from ...statistics.kept_rows import row_bytes
-from ...statistics.sample import sampling_rates
 from ...statistics.table import TableStatistics, hstack
 from ..engine_source import EngineSource
-from .query import Classes, Extent, Query, cell_by_cell, counts, distinct, extents, in_cells, moments, row_by_row
+from .query import Classes, Extent, Query, cell_by_cell, counts, distinct, extents, moments, row_by_row
 
-# Maximum number of (class, number) pairs that are fetched; columns with more pairs are grouped into cells.
+# Maximum number of (class, number) pairs that are fetched; of columns with more pairs, all numbers are.
 MOST_VALUES = 50_000
-# If there are more than this many times as many rows as are kept, the database samples them; otherwise all are fetched.
-_MANY = 4
 # Number of first rows used to estimate the number of distinct values of a column.
 _HEAD = 10_000
 _COUNTS = (Bernoulli, Multinomial, Complement, Poisson)
@@ -69,7 +64,8 @@ class DatabaseSource(EngineSource):
         return Classes.of(self._query)
 
     def head(self, n: int) -> Chunk:
-        _ = self._classes  # an error if there are no rows, or if weights are negative, missing or infinite
+        if self.roles.weight is not None:
+            _ = self._classes  # an error if weights are negative, missing or infinite
         self._head = super().head(n)
         return self._head
 
@@ -86,44 +82,15 @@ class DatabaseSource(EngineSource):
         return row_by_row(self._query, n_bytes)
 
     def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
-        """Yield the state of all rows: counted by the database where possible, unless all rows have to be fetched."""
-        classes, bound = self._classes, task.bound
-        picked = self._picked(task) if bound.budget and can_count(bound.family) else None
-        if can_count(bound.family) and (picked is not None or not bound.budget):
-            head = self._head or self.head(_HEAD)
-            counting = Counting(self._query, classes, task.model, head.X, task.group_bytes)
-            state: State | None = replace(counting.state(), sample=picked)
-        else:
-            state = task.whole(self.batches(task.group_bytes), 0).state
+        """Yield the state of all rows: counted by the database if that is faster and no rows are kept, else fetched."""
+        if task.bound.budget is not None or not self._query.database.counts or not can_count(task.bound.family):
+            with _of_an_answer():
+                yield task.whole(self.batches(task.group_bytes), 0)
+            return
+        classes, head = self._classes, self._head or self.head(_HEAD)
+        state = Counting(self._query, classes, task.model, head.X, task.group_bytes).state()
         n_rows, n_unlabeled = int(classes.n_rows.sum()), classes.n_without_label
         yield PartialState(state, frozenset([0]), n_rows + n_unlabeled, n_unlabeled)
-
-    def _picked(self, task: Summarize) -> Sample | None:
-        """Return a sample of rows drawn by the database; None if all rows have to be fetched."""
-        query = self._query
-        row_hash = query.database.row_hash([sql for sql, _ in query.cells.values()])
-        if row_hash is None:
-            return None
-        budget, n_rows = task.bound.budget, self._classes.n_rows
-        assert budget is not None
-        most = budget.size if budget.unit == "rows" else budget.size // self._row_bytes(task)
-        if n_rows.sum() <= _MANY * most:
-            return None
-        level, share = sampling_rates(n_rows.astype(np.int64), most)
-        picked = f"{row_hash} < GREATEST({level!r} / about.n, {share!r}) * {1 << 32}"
-        rest = query.rows_beside({"n": ("COUNT(*)", pa.int64())}) + f" AND {picked}"
-        return self._sample(task.whole(row_by_row(query, task.group_bytes, rest), 0).state)
-
-    def _row_bytes(self, task: Summarize) -> int:
-        """Return the mean size of a row in bytes, estimated from the first rows."""
-        state = task.reader().state
-        assert state.sample is not None
-        return max(1, int(np.mean(row_bytes(state.sample.data))))
-
-    def _sample(self, state: State | None) -> Sample | None:
-        """Return the sampled rows, which represent all rows."""
-        kept = None if state is None else state.among(self._classes.index).sample
-        return None if kept is None else replace(kept, rows=self._classes.weight)
 
 
 def can_count(family: Any) -> bool:
@@ -182,12 +149,11 @@ class Counting:
     # Tables.
 
     def _table(self, family: TableFamily) -> dict[str, Any]:
-        """Count columns by value, columns of many numbers in cells if possible, and others row by row."""
+        """Count columns by value, and columns of texts or of many numbers row by row."""
         kinds = dict(zip(family.names, self._model.state.statistics.kinds, strict=True))
         names = self._query.roles.columns
         tried = {name: self._by_value(name, self._most(name, kinds[name])) for name in names}
         made = {name: part for name, part in tried.items() if part is not None}
-        made |= self._in_cells([name for name in names if name not in made and kinds[name] == "number"])
         return made | self._by_row([name for name in names if name not in made])
 
     def _most(self, name: str, kind: str) -> int | None:
@@ -199,13 +165,6 @@ class Counting:
         column = self._head.column(name)
         looks_continuous = 2 * pc.count_distinct(column).as_py() > len(column)
         return 0 if looks_continuous else MOST_VALUES
-
-    def _in_cells(self, names: list[str]) -> dict[str, Any]:
-        """Count columns of numbers in cells, if the database can compute their bits and none is very large or small."""
-        found = extents(self._query, [name for name in names if self._query.leading_bits(name, 0) is not None])
-        exact = moments(self._query, [name for name in found if found[name].is_moderate], self._classes)
-        cells = {name: self._counted([in_cells(self._query, name)]) for name in exact}
-        return {name: replace(part, moments=exact[name]) for name, part in cells.items()}
 
     # Cells that are fetched.
 
