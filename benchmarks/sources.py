@@ -44,10 +44,12 @@ PARTITIONS = (2, 200, 500)
 N_FILES, ROWS_PER_FILE = 200, 2_000
 LITE_ROWS, LITE_COLUMNS = 300_000, 20
 MEMORY_ROWS = (1_200_000, 4_700_000)
+# ``ru_maxrss`` would be that of the parent process, if it is larger.
 _FIT = """
-import resource, sys, candide
+import sys, candide
+from benchmarks.memory import resident
 candide.NaiveBayes().fit(candide.read(sys.argv[1], label="label"))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(resident("VmHWM"))
 """
 
 Sides = dict[str, Callable[[], Any]]
@@ -152,7 +154,7 @@ def memory(folder: Path, scale: float) -> Iterator[str]:
         path = folder / f"{n_rows}.parquet"
         n_rows = _write(path, n_rows)
         done = subprocess.run([sys.executable, "-c", _FIT, str(path)], capture_output=True, text=True, check=True)
-        peaks.append(int(done.stdout) * 1024 / 1e6)
+        peaks.append(int(done.stdout) / 1e6)
         lines.append(line(f"{n_rows:,} rows", [f"{peaks[-1]:,.0f}", f"{peaks[-1] / peaks[0]:.2f}"]))
     print("\n".join(lines), flush=True)
     yield from lines
