@@ -387,7 +387,7 @@ def test_rows_and_labels_of_small_partitions_that_are_not_aligned(monkeypatch: p
     """Together there are as many of them; the first rows are."""
     monkeypatch.setattr("candide.model.train._HEAD", 5)
     X, y = da.from_array(NUMBERS, chunks=((30, 25, 35), 3)), da.from_array(LABELS, chunks=((30, 35, 25),))
-    with pytest.raises(InputError, match="a partition of X has 25 rows, but the matching partition of y has 35"):
+    with pytest.raises(InputError, match=r"a partition of X has (25|35) rows, but the matching partition of y"):
         GaussianNB().fit(X, y)
 
 
