@@ -1,7 +1,6 @@
 """Columns of a table as a query reads them.
 
 - ``Cells``: numbers as doubles, dates by their parts, labels as texts or numbers.
-- ``Codes``: small whole numbers, by which tables are read.
 - ``BinnedColumns``: the inputs of views, each computed once under a short name.
 
 Rows have no number that all databases agree on. Views of pairs, triples and Fourier features, which are computed in
@@ -30,14 +29,8 @@ from ...stacking.binning import (
     TableBinning,
 )
 from .dialects import Dialect
-from .query import ROWS, Query, clipped_between, picked, place_among
-
-
-class Labeled(NamedTuple):
-    """An input that contains labels, and how the labels are written."""
-
-    cell: str
-    labels: list[str]
+from .lookups import ColumnTable, Labeled, Lookups
+from .query import ROWS, clipped_between
 
 
 @dataclass
@@ -133,64 +126,13 @@ def _is_large(label: Any) -> bool:
     return isinstance(label, int) and abs(label) >= EXACT
 
 
-# More labels than this are looked up in a separate table.
-_MANY_LABELS = 40
-# SQLite joins up to 64 tables.
-_MOST_JOINS = 50
-
-
-@dataclass
-class Codes:
-    """Codes of cells, gathered while a query is thought out."""
-
-    query: Query
-    columns: dict[str, str] = field(default_factory=dict)
-    joins: dict[str, str] = field(default_factory=dict)  # by code: the table of labels that it is looked up in
-
-    def of_number(self, code: str, cell: str, cuts: Floats, codes: Array, missing: int) -> str:
-        """``codes`` of the stretches between cuts; those that are alike and lie side by side are one stretch."""
-        first = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
-        place = place_among(cell, cuts[first[1:] - 1], self.query.dialect)
-        if codes[first].tolist() != list(range(len(first))):
-            named = " ".join(f"WHEN {i} THEN {value}" for i, value in enumerate(codes[first].tolist()))
-            place = f"CASE {place} {named} END"
-        self.columns[code] = f"CASE WHEN {cell} IS NULL THEN {missing} ELSE {place} END"
-        return code
-
-    def of_labels(self, code: str, found: Labeled, codes: Sequence[int], missing: int, otherwise: str) -> str:
-        """``codes`` of labels; ``otherwise``: of all other values."""
-        cell = found.cell
-        if len(found.labels) > _MANY_LABELS:
-            table = f"labels_{code}"
-            self.query.labels(table, zip(found.labels, codes, strict=True))
-            self.joins[code] = f"LEFT JOIN {table} ON {table}.label = {cell}"
-            known = f"COALESCE({table}.code, {otherwise})"
-            self.columns[code] = f"CASE WHEN {cell} IS NULL THEN {missing} ELSE {known} END"
-            return code
-        pairs = zip(found.labels, codes, strict=True)
-        named = " ".join(f"WHEN {cell} = {label} THEN {value}" for label, value in pairs)
-        self.columns[code] = f"CASE WHEN {cell} IS NULL THEN {missing} {named} ELSE {otherwise} END"
-        return code
-
-    def write(self) -> None:
-        """The steps that make the codes; those that need no table first."""
-        plain = {code: how for code, how in self.columns.items() if code not in self.joins}
-        if plain:
-            self.query.step("codes", plain)
-        looked_up = list(self.joins)
-        for begin in range(0, len(looked_up), _MOST_JOINS):
-            some = looked_up[begin : begin + _MOST_JOINS]
-            columns = {code: self.columns[code] for code in some}
-            self.query.step("looked_up", columns, [self.joins[code] for code in some])
-
-
 @dataclass
 class BinnedColumns:
     """The columns that views need, collected while a query is planned."""
 
     binning: TableBinning
     cells: Cells
-    codes: Codes
+    lookups: Lookups
     points: dict[str, str] = field(default_factory=dict)
 
     def lacks(self, i: int) -> str | None:
@@ -205,64 +147,54 @@ class BinnedColumns:
         """The names of points."""
         if isinstance(coordinates, RankCoordinates):
             pairs = zip(coordinates.columns.tolist(), coordinates.quantiles, strict=True)
-            return [self._point(f"y{i}", picked(self._code(i), places, self.cells.dialect)) for i, places in pairs]
+            return [self._named(f"y{i}", i, places) for i, places in pairs]
         assert isinstance(coordinates, ClippedCoordinates)
         return [self._clipped(coordinates, place, n) for place, n in enumerate(coordinates.columns.tolist())]
 
     def slots(self, merging: MergedCodes, prefix: str) -> list[str]:
-        """The names of slots."""
+        """The names of slots; -1 where a cell is not given."""
         pairs = zip(merging.columns.tolist(), merging.maps, merging.offsets.tolist(), strict=False)
-        return [self._coded(f"{prefix}_{i}", i, codes + offset) for i, codes, offset in pairs]
+        return [self._named(f"{prefix}_{i}", i, codes + offset, -1) for i, codes, offset in pairs]
 
-    def levels(self, merging: MergedCodes, prefix: str) -> list[str]:
-        """The names of zeros and ones, one for each slot."""
-        slots, number = self.slots(merging, prefix), self.cells.dialect.first_number
-        columns = np.repeat(np.arange(len(slots)), merging.sizes).tolist()
-        return [
-            self._point(f"{prefix}_z{slot}", f"CASE {slots[j]} WHEN {slot} THEN {number(1)} ELSE 0.0 END")
-            for slot, j in enumerate(columns)
-        ]
+    def add_sum(self, i: int, table: Floats, sums: Sequence[str]) -> None:
+        """Add the entries of a table, ``(codes, classes)``, to the sum of each class; 0 where a cell is not given."""
+        for name, values in zip(sums, table.T, strict=True):
+            own, entry = self._entry(i, values, 0.0)
+            own.add(name, entry)
 
-    def column_codes(self, prefix: str) -> list[str]:
-        """The names of the codes of all columns; those of cells that are not given mean nothing."""
-        columns = enumerate(self.binning.columns)
-        return [self._coded(f"{prefix}_{i}", i, np.arange(column.size + 2)) for i, column in columns]
+    def rank_codes(self, ranks: RankCoordinates) -> list[str]:
+        """The names of the codes that ranks are made from."""
+        return [self._named(f"k{i}", i, np.arange(self.binning.columns[i].size + 2)) for i in ranks.columns.tolist()]
 
     def add_key(self, name: str, codes: Sequence[str]) -> None:
         """A text of the codes of a row."""
         kind = self.cells.dialect.text_type
         self.points[name] = " || ',' || ".join(f"CAST({code} AS {kind})" for code in codes)
 
-    def rank_codes(self, ranks: RankCoordinates) -> list[str]:
-        """The names of the codes that ranks are made from."""
-        return [self._code(i) for i in ranks.columns.tolist()]
-
-    def _point(self, name: str, expression: str) -> str:
-        self.points[name] = expression
-        return name
-
     def _clipped(self, coordinates: ClippedCoordinates, place: int, n: int) -> str:
         numbers = [column.column for column in self.binning.columns if column.is_number]
         x, number = self.cells.number(numbers[n]), self.cells.dialect.number
         inside = clipped_between(x, coordinates.low[place], coordinates.high[place], self.cells.dialect)
         away = f"({inside} - {number(coordinates.mean[place])}) / {number(coordinates.deviation[place])}"
-        return self._point(f"w{n}", f"CASE WHEN {x} IS NULL THEN {self.cells.dialect.first_number(0)} ELSE {away} END")
+        self.points[f"w{n}"] = f"CASE WHEN {x} IS NULL THEN {self.cells.dialect.first_number(0)} ELSE {away} END"
+        return f"w{n}"
 
-    def _code(self, i: int) -> str:
-        """The code of a column as views see it."""
-        return self._coded(f"k{i}", i, np.arange(self.binning.columns[i].size + 2))
+    def _named(self, name: str, i: int, values: Array, not_given: float | None = None) -> str:
+        own, entry = self._entry(i, values, not_given)
+        return own.named(name, entry)
 
-    def _coded(self, name: str, i: int, codes: Array) -> str:
-        """What a map makes of a column's codes; the last two are those of missing and of unseen values."""
+    def _entry(self, i: int, values: Array, not_given: float | None) -> tuple[ColumnTable, str]:
+        """Return the table of a column, and one of ``values``, for its codes, missing and unseen ones included."""
         column: ColumnBinning = self.binning.columns[i]
-        *_, missing, unseen = codes.tolist()
-        if self.lacks(i) is not None:
-            missing = -1
+        if not_given is not None and self.lacks(i) is not None:
+            values = values.copy()
+            values[-2] = not_given
         if column.cuts is not None:
-            return self.codes.of_number(name, self.cells.number(column.column), column.cuts, codes[:-2], missing)
-        labels = [] if column.labels is None else column.labels.tolist()
-        found = self.cells.labeled(column.column, labels)
-        return self.codes.of_labels(name, found, codes[:-2].tolist(), missing, str(unseen))
+            own = self.lookups.ranges(self.cells.number(column.column))
+            return own, own.entry(column.cuts, values[:-1])
+        found = self.cells.labeled(column.column, [] if column.labels is None else column.labels.tolist())
+        own = self.lookups.labels(found.cell)
+        return own, own.entry(found.labels, values)
 
 
 def distinct(key: str, names: Sequence[str], source: str) -> tuple[dict[str, str], str]:

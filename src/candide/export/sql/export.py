@@ -18,11 +18,12 @@ from ...model.classifier import Classifier
 from ...stacking.calibration import MAX_LOG_TEMPERATURE, Chain, Scaling
 from ...stacking.calibration_curves import Beta, Curve, Isotonic
 from ...stacking.stacked_views import StackedViews
-from .cells import Cells, Codes
+from .cells import Cells
 from .dialects import Dialect, dialect_named, transpiled
+from .lookups import Lookups
 from .query import Own, Query, clipped, exponential, log_of_one_plus_exp, picked, place_among, total
 from .stacking import StackingQuery
-from .terms import Scores, family_scores, table_scores
+from .terms import ColumnReader, Scores, family_scores, table_scores
 from .texts import write_text_scores
 
 # Sums of fractions: 0.1 + 0.2 and 0.3 are the same power of ε, as in ``model.scorer``.
@@ -277,7 +278,7 @@ def _refuse_texts(likelihood: Any, names: Sequence[str]) -> None:
 
 def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterior:
     """Write the steps up to the scores of possible classes."""
-    codes, possible = Codes(query), np.isfinite(model.scorer.offset)
+    lookups, possible = Lookups(query), np.isfinite(model.scorer.offset)
     posterior = Posterior(query, np.flatnonzero(possible).tolist(), len(possible))
     counts = model.fitted is not None and grows(model.fitted.calibration)
     if isinstance(model.likelihood, TextLikelihood):
@@ -285,12 +286,13 @@ def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterio
         return posterior
     views = None if model.fitted_without_rows is None else model.fitted_without_rows.views
     if isinstance(views, StackedViews):
-        stacking = StackingQuery(views, model.likelihood, query, cells, codes, model.scorer.offset)
-        _begin(query, cells, codes, own)
+        stacking = StackingQuery(views, model.likelihood, query, cells, lookups, model.scorer.offset)
+        query.start(own.source, {**own.columns(), **cells.inputs} or {"nothing": "0"})
         stacking.write()
         return posterior
-    scores = _scores(model.likelihood, np.where(possible, model.scorer.offset, 0.0), cells, codes)
-    _begin(query, cells, codes, own)
+    scores = _scores(model.likelihood, np.where(possible, model.scorer.offset, 0.0), cells, lookups)
+    query.start(own.source, {**own.columns(), **cells.inputs} or {"nothing": "0"})
+    lookups.write()
     columns = {f"s{k}": scores.finite[k] for k in posterior.alive}
     columns |= {f"l{i}_{k}": limit[k] for i, limit in enumerate(scores.limits) for k in posterior.alive}
     if counts:
@@ -300,16 +302,10 @@ def _scored(model: Classifier, query: Query, cells: Cells, own: Own) -> Posterio
     return posterior
 
 
-def _scores(likelihood: Any, offset: Floats, cells: Cells, codes: Codes) -> Scores:
+def _scores(likelihood: Any, offset: Floats, cells: Cells, lookups: Lookups) -> Scores:
     if isinstance(likelihood, TableLikelihood):
-        return Scores(table_scores(likelihood, offset, cells, codes))
-    return family_scores(likelihood, offset, range(len(cells.names)), cells, codes)
-
-
-def _begin(query: Query, cells: Cells, codes: Codes, own: Own) -> None:
-    """Write the first steps: cells and their codes."""
-    query.start(own.source, {**own.columns(), **cells.inputs} or {"nothing": "0"})
-    codes.write()
+        return Scores(table_scores(likelihood, offset, cells, lookups))
+    return family_scores(likelihood, offset, ColumnReader(range(len(cells.names)), cells, lookups))
 
 
 def _correct(posterior: Posterior, model: Classifier) -> None:

@@ -176,11 +176,12 @@ _VANISHING = -700.0
 
 
 def total(terms: Sequence[str]) -> str:
-    """Return a sum; 0 for no terms.
+    """Return a sum; 0 for no terms. Empty terms add nothing.
 
-    >>> total(["a", "b"]), total([])
+    >>> total(["a", "", "b"]), total([])
     ('a + b', '0.0')
     """
+    terms = [term for term in terms if term]
     if len(terms) <= _TERMS:
         return " + ".join(terms) or "0.0"
     parts = [terms[i : i + _TERMS] for i in range(0, len(terms), _TERMS)]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ...families.score_terms import CodeTable, Term
+from ...families.score_terms import CodeTable
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
 from ...stacking.cell_regression import CellRegression
@@ -16,10 +17,11 @@ from ...stacking.dependence import OneDependence, TwoDependence
 from ...stacking.fourier_regression import FourierRegression
 from ...stacking.stacked_views import StackedViews
 from ...stacking.weights import StackingWeights
-from .cells import BinnedColumns, Cells, Codes
+from .cells import BinnedColumns, Cells
 from .dialects import Dialect
+from .lookups import Lookups
 from .query import Query, affine, clipped, square, total
-from .terms import block_scores, column_reader, column_scores, table_code, table_entries
+from .terms import add_entries, block_scores, column_reader, column_scores
 from .views import FourierInputs, FourierView, Pairs, PairView, TripleView
 
 # The names of what weights are multiplied by: of complete rows, and of others, where almost all columns are given and
@@ -35,16 +37,15 @@ class StackingQuery:
     likelihood: TableLikelihood
     query: Query
     cells: Cells
-    codes: Codes
+    lookups: Lookups
     log_prior: Floats
-    weighed: list[list[str]] = field(default_factory=list)  # terms with their weights, (terms, classes)
     raw: dict[int, list[str]] = field(default_factory=dict)  # scores of views, by place, that are weighed row by row
     separate_views: list[PairView | TripleView | FourierView] = field(default_factory=list)
     patchy: set[int] = field(default_factory=set)  # views that may be NULL for rows that lack columns
     shared: dict[int, Pairs | FourierInputs] = field(default_factory=dict)  # shared intermediate results, by identity
 
     def __post_init__(self) -> None:
-        self.binned = BinnedColumns(self.views.binning, self.cells, self.codes)
+        self.binned = BinnedColumns(self.views.binning, self.cells, self.lookups)
         self.partial = self.views.weights_for_partial_rows()
         self.lacking = self._lacks
         self._gather_columns()
@@ -98,31 +99,31 @@ class StackingQuery:
         for place, j in enumerate(self.views.columns):
             model = self.likelihood.models[j]
             if model is not None and (together or self._has_weight(place)):
-                sums.append(self._gather_column(place, j, model.terms(nulls=self._knows_nulls(j))))
-        blocks = block_scores(self.likelihood, self.cells, self.codes)
+                terms = model.terms(nulls=self._knows_nulls(j))
+                if isinstance(terms[0], CodeTable):
+                    self._gather_entries(place, j, terms[0], together=together)
+                    continue
+                sums.append(column_scores(self.likelihood, j, self.cells, self.lookups, nulls=self._knows_nulls(j)))
+                if self._has_weight(place):
+                    self.raw[place] = sums[-1]
+        blocks = block_scores(self.likelihood, self.cells, self.lookups)
         for place, terms in enumerate(blocks, len(self.views.columns)):
             if self._has_weight(place):
                 self.raw[place] = terms
         if together:
-            every = [*sums, *blocks]
+            every = [[f"together_{k}" * self.lookups.has_sum(f"together_{k}") for k in range(self._n_classes)]]
+            every += [*sums, *blocks]
             self.raw[self.views.n_single] = [total([own[k] for own in every]) for k in range(self._n_classes)]
 
-    def _gather_column(self, place: int, j: int, terms: tuple[Term, ...]) -> list[str]:
-        """Collect the weighted and unweighted contributions of a column."""
-        table = terms[0]
-        if not isinstance(table, CodeTable):
-            scores = column_scores(self.likelihood, j, self.cells, self.codes, nulls=self._knows_nulls(j))
-            if self._has_weight(place):
-                self.raw[place] = scores
-            return scores
-        code = table_code(table, column_reader(self.likelihood, j, self.cells, self.codes))
+    def _gather_entries(self, place: int, j: int, term: CodeTable, *, together: bool) -> None:
+        """Add the scores of a column to s0, s1, … with their weights, and to the unweighted sums."""
+        reader = column_reader(self.likelihood, j, self.cells, self.lookups)
+        if together:
+            add_entries(term, term.with_neutral, reader, [f"together_{k}" for k in range(self._n_classes)])
         if self._has_weight(place):
-            shown = table_entries(code, self.weights.standardized(place, table.with_neutral), self.dialect)
-            weights = [self._weight(place, k) for k in range(self._n_classes)]
-            zero = self.dialect.first_number(0)
-            pairs = zip(weights, shown, strict=True)
-            self.weighed.append([zero if weight is None else f"{weight} * {own}" for weight, own in pairs])
-        return table_entries(code, table.with_neutral, self.dialect)
+            weights = [self._weight(place, k) or "0.0" for k in range(self._n_classes)]
+            shown = self.weights.standardized(place, term.with_neutral)
+            add_entries(term, shown, reader, [f"s{k}" for k in range(self._n_classes)], weights)
 
     def _gather_view(self, i: int, view: Any) -> None:
         if isinstance(view, Covariance):
@@ -130,7 +131,10 @@ class StackingQuery:
             if self.lacking:
                 self.patchy.add(i)
         elif isinstance(view, CellRegression):
-            self.raw[i] = cell_scores(view, BinnedColumns(view.cells, self.cells, self.codes), f"v{i}")
+            self.raw[i] = [f"v{i}_{k}" for k in range(self._n_classes)]
+            binned = BinnedColumns(view.cells, self.cells, self.lookups)
+            for j, (begin, end) in enumerate(pairwise(view.offsets.tolist())):
+                binned.add_sum(j, view.tables[0, begin:end], self.raw[i])
         else:
             cte = self._separate(f"v{i}", view)
             self.separate_views.append(cte)
@@ -161,10 +165,11 @@ class StackingQuery:
     def write(self) -> None:
         """Write the steps from codes to the scores s0, s1, … of all classes."""
         query = self.query
-        if self.binned.points:
-            query.step("points", self.binned.points)
         if self.lacking:
             self._write_shares()
+        self.lookups.write()
+        if self.binned.points:
+            query.step("points", self.binned.points)
         for part in self.shared.values():
             part.write(query)
         joins = [view.write(query) for view in self.separate_views]
@@ -193,7 +198,7 @@ class StackingQuery:
             self._by_share(*parts) if self.lacking else self.dialect.first_number(parts[0])
             for parts in zip(bias, near, far, strict=True)
         ]
-        return {f"s{k}": total([b, *(own[k] for own in self.weighed)]) for k, b in enumerate(begun)}
+        return {f"s{k}": total([b, f"s{k}" * self.lookups.has_sum(f"s{k}")]) for k, b in enumerate(begun)}
 
     def _score(self, k: int) -> str:
         """What was weighed already, and views as far from their middle as was seen when they were weighed."""
@@ -208,18 +213,6 @@ class StackingQuery:
                 away = f"(r{i}_{k} - m{i}) / {self.dialect.number(size)}"
                 parts.append(f"{weight} * {clipped(away, limit, self.dialect)}")
         return total(parts)
-
-
-def cell_scores(view: CellRegression, binned: BinnedColumns, prefix: str) -> list[str]:
-    """Of each class: the sum of the corrections of all columns that are given."""
-    parts, dialect = [], binned.cells.dialect
-    for i, code in enumerate(binned.column_codes(prefix)):
-        entries = table_entries(code, view.tables[0, view.offsets[i] : view.offsets[i + 1]], dialect)
-        lacks, zero = binned.lacks(i), dialect.first_number(0)
-        parts.append(
-            entries if lacks is None else [f"CASE WHEN {lacks} = 1 THEN {zero} ELSE {own} END" for own in entries]
-        )
-    return [total([own[k] for own in parts]) for k in range(view.tables.shape[2])]
 
 
 def covariance_scores(view: Covariance, binned: BinnedColumns) -> list[str]:

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...data.categories import Lookup
 from ...exceptions import ParameterError
 from ...families.columns.transforms import LARGEST_LOG, BoxCox, Identity, Transform, YeoJohnson
 from ...families.linear import LinearTerm
 from ...families.score_terms import CodeTable, JointNormal, LogQuadratic, Presence, Quadratic, Term, Transformed
 from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
-from .cells import Cells, Codes, Labeled
+from .cells import Cells
 from .dialects import Dialect
-from .query import clipped, picked, total
+from .lookups import ColumnTable, Labeled, Lookups
+from .query import clipped, total
 
 
 class Scores(NamedTuple):
@@ -33,9 +33,10 @@ class ColumnReader:
 
     columns: Sequence[int]
     cells: Cells
-    codes: Codes
+    lookups: Lookups
     numeric: bool = False  # labels are numbers of a number column
     transformed: tuple[str, ...] | None = None  # names of the columns after a transform
+    sums: str = "entries"  # the prefix of the sums that entries of tables are added to
 
     @property
     def dialect(self) -> Dialect:
@@ -53,39 +54,43 @@ class ColumnReader:
         return list(map(self.cells.filled, self.columns)) if adds_nothing else self.numbers()
 
 
-def family_scores(likelihood: Any, offset: Floats, columns: Sequence[int], cells: Cells, codes: Codes) -> Scores:
+def family_scores(likelihood: Any, offset: Floats, reader: ColumnReader) -> Scores:
     """Return the scores of some columns under a likelihood; ``offset`` is added to them."""
-    reader, terms = ColumnReader(columns, cells, codes), likelihood.terms
-    none = np.zeros_like(offset)
-    limits = tuple(_added_up(own, none, reader) for own in terms.limits)
+    terms, none = likelihood.terms, np.zeros_like(offset)
+    limits = tuple(
+        _added_up(own, none, replace(reader, sums=f"{reader.sums}_limit{i}")) for i, own in enumerate(terms.limits)
+    )
     return Scores(_added_up(terms.finite, offset, reader), limits)
 
 
-def table_scores(likelihood: TableLikelihood, offset: Floats, cells: Cells, codes: Codes) -> list[str]:
+def table_scores(likelihood: TableLikelihood, offset: Floats, cells: Cells, lookups: Lookups) -> list[str]:
     """Return the scores of a table without stacking: the sum over all columns and blocks."""
-    parts = [column_scores(likelihood, j, cells, codes) for j in likelihood.shown]
-    parts += block_scores(likelihood, cells, codes)
+    parts = [column_scores(likelihood, j, cells, lookups) for j in likelihood.shown]
+    parts += block_scores(likelihood, cells, lookups)
     return [total([cells.dialect.first_number(o), *(own[k] for own in parts)]) for k, o in enumerate(offset.tolist())]
 
 
-def column_scores(likelihood: TableLikelihood, j: int, cells: Cells, codes: Codes, *, nulls: bool = True) -> list[str]:
+def column_scores(likelihood: TableLikelihood, j: int, cells: Cells, lookups: Lookups, *, nulls: bool = True) -> list[str]:
     """Return the scores of one column, up to a term that all classes share. Without ``nulls``, missing cells add 0."""
     model = likelihood.models[j]
     assert model is not None
-    parts = [term_scores(term, column_reader(likelihood, j, cells, codes)) for term in model.terms(nulls=nulls)]
+    parts = [term_scores(term, column_reader(likelihood, j, cells, lookups)) for term in model.terms(nulls=nulls)]
     return [total(own) for own in zip(*parts, strict=True)]
 
 
-def column_reader(likelihood: TableLikelihood, j: int, cells: Cells, codes: Codes) -> ColumnReader:
+def column_reader(likelihood: TableLikelihood, j: int, cells: Cells, lookups: Lookups) -> ColumnReader:
     """Return the reader of one column of a table."""
-    return ColumnReader([j], cells, codes, numeric=likelihood.statistics.kinds[j] == "number")
+    return ColumnReader([j], cells, lookups, numeric=likelihood.statistics.kinds[j] == "number")
 
 
-def block_scores(likelihood: TableLikelihood, cells: Cells, codes: Codes) -> list[list[str]]:
+def block_scores(likelihood: TableLikelihood, cells: Cells, lookups: Lookups) -> list[list[str]]:
     """Return the scores of each block."""
     none = np.zeros(len(likelihood.statistics.rows))
-    pairs = zip(likelihood.family.blocks, likelihood.blocks, strict=True)
-    return [family_scores(own, none, block.columns, cells, codes).finite for block, own in pairs]
+    readers = [
+        ColumnReader(block.columns, cells, lookups, sums=f"block{i}") for i, block in enumerate(likelihood.family.blocks)
+    ]
+    pairs = zip(likelihood.blocks, readers, strict=True)
+    return [family_scores(own, none, reader).finite for own, reader in pairs]
 
 
 def _added_up(terms: Sequence[Term], offset: Floats, reader: ColumnReader) -> list[str]:
@@ -99,7 +104,10 @@ def term_scores(term: Term, reader: ColumnReader) -> list[str]:
     if isinstance(term, LinearTerm):
         return _linear(term, reader)
     if isinstance(term, CodeTable):
-        return table_entries(table_code(term, reader), term.with_neutral, reader.dialect)
+        names = [f"{reader.sums}_{k}" for k in range(term.table.shape[1])]
+        is_first = not reader.lookups.has_sum(names[0])
+        add_entries(term, term.with_neutral, reader, names)
+        return names if is_first else [""] * len(names)
     if isinstance(term, Transformed):
         moved = replace(reader, transformed=(_transformed(term.transform, reader),))
         return [total(own) for own in zip(*(term_scores(part, moved) for part in term.terms), strict=True)]
@@ -110,7 +118,7 @@ def term_scores(term: Term, reader: ColumnReader) -> list[str]:
             [write(name, reader.dialect, *(part[k, i] for part in parts)) for i, name in enumerate(reader.numbers())]
             for k in range(len(parts[0]))
         ]
-        return [total([cell for cell in own if cell]) for own in cells]
+        return list(map(total, cells))
     if isinstance(term, JointNormal):
         raise ParameterError(
             "'multivariate_normal' has a different distribution for each combination of missing cells and is not "
@@ -161,33 +169,31 @@ _CELL_TERMS: dict[type[Term], tuple[Any, ...]] = {
 }
 
 
-def table_code(term: CodeTable, reader: ColumnReader) -> str:
-    """Return the name of a column's code; codes beyond the table add nothing."""
-    j, cells, codes = reader.columns[term.column], reader.cells, reader.codes
-    name, missing, unseen = f"c{j}", term.code(term.missing), term.code(term.unseen)
+def add_entries(
+    term: CodeTable, table: Floats, reader: ColumnReader, sums: Sequence[str], factors: Sequence[str | None] = ()
+) -> None:
+    """Add the entries of a table, ``(codes, classes)``, to the sum of each class, times a factor if there is one.
+
+    ``table`` has the codes of ``term.with_neutral``.
+    """
+    j, cells = reader.columns[term.column], reader.cells
+    missing, unseen = table[term.code(term.missing)], table[term.code(term.unseen)]
     if term.cuts is not None:
-        return codes.of_number(name, cells.number(j), term.cuts, np.arange(len(term.cuts) + 1), missing)
-    lookup = term.lookup
-    assert lookup is not None
-    if reader.numeric:
-        found = Labeled(cells.number(j), list(map(cells.dialect.number, lookup.labels.tolist())))
+        own, keys = reader.lookups.ranges(cells.number(j)), term.cuts
+        values = np.vstack([table[: len(keys) + 1], missing])
     else:
-        found = Labeled(cells.code(j), []) if lookup.direct else cells.labeled(j, lookup.labels.tolist())
-    return codes.of_labels(name, found, range(len(found.labels)), missing, _unlabeled(lookup, found.cell, unseen))
-
-
-def _unlabeled(lookup: Lookup, cell: str, unseen: int) -> str:
-    """Return the code of a value that is not a label: whole numbers within a range have one, or one each."""
-    if not lookup.range_end:
-        return str(unseen)
-    code = f"CAST({cell} AS INTEGER)" if lookup.direct else str(len(lookup.labels))
-    inside = f"{cell} >= 0 AND {cell} < {lookup.range_end} AND {cell} = FLOOR({cell})"
-    return f"CASE WHEN {inside} THEN {code} ELSE {unseen} END"
-
-
-def table_entries(code: str, table: Floats, dialect: Dialect) -> list[str]:
-    """Return the entry of a table, ``(codes, classes)``, for each class."""
-    return [picked(code, own, dialect) for own in table.T]
+        lookup = term.lookup
+        assert lookup is not None
+        if reader.numeric:
+            found = Labeled(cells.number(j), list(map(cells.dialect.number, lookup.labels.tolist())))
+        else:
+            found = Labeled(cells.code(j), []) if lookup.direct else cells.labeled(j, lookup.labels.tolist())
+        own, keys = reader.lookups.labels(found.cell, lookup.range_end), found.labels
+        n_known = lookup.range_end if lookup.direct else len(keys)
+        values = np.vstack([table[:n_known], missing, unseen, table[n_known]])
+    for k, name in enumerate(sums):
+        entry = own.entry(keys, values[:, k])
+        own.add(name, entry if not factors or factors[k] is None else f"{factors[k]} * {entry}")
 
 
 def _transformed(transform: Transform, reader: ColumnReader) -> str:
@@ -205,7 +211,7 @@ def _transformed(transform: Transform, reader: ColumnReader) -> str:
         log = f"LN(1.0 + ABS(({x} - {center}) / {number(transform.unit)}))"
         below, above = (_power_of(log, power, dialect) for power in (2.0 - transform.power, transform.power))
         made = f"CASE WHEN {x} < {center} THEN -({below}) WHEN {x} >= {center} THEN {above} END"
-    reader.codes.columns[f"z{j}"] = made
+    reader.lookups.columns[f"z{j}"] = made
     return f"z{j}"
 
 

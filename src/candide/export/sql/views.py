@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -212,14 +213,15 @@ def averaged(name: str, pairs: Pairs, query: Query) -> str:
 
 @dataclass(frozen=True)
 class FourierInputs:
-    """The inputs of Fourier features: ranks of numbers, zeros and ones for levels.
+    """The inputs of Fourier features: ranks of numbers, and slots of levels.
 
     A rank that is not given is the one to be expected beside the others, for each set of columns that may be lacking
     (``marginal_patterns``); of rows that lack others it is NULL.
     """
 
     prefix: str
-    names: list[str]
+    names: list[str]  # of the ranks
+    slots: list[str]  # of the columns of levels
     lacks: list[str | None]  # of the ranks and then of the columns of levels; None where nulls are values
     sets: list[RankRegression]  # one per set of absent ranks; the first set is empty
     conditions: list[str]  # SQL conditions: which rows have which absent ranks
@@ -227,9 +229,8 @@ class FourierInputs:
     @classmethod
     def of(cls, prefix: str, inputs: Inputs, binned: BinnedColumns) -> FourierInputs:
         """Asks for the points, and for the text that knows a row by the codes that they are made from."""
-        levels = binned.slots(inputs.levels, prefix)
-        binned.add_key(f"{prefix}_key", [*binned.rank_codes(inputs.ranks), *levels])
-        names = [*binned.coordinates(inputs.ranks), *binned.levels(inputs.levels, prefix)]
+        names, slots = binned.coordinates(inputs.ranks), binned.slots(inputs.levels, prefix)
+        binned.add_key(f"{prefix}_key", [*binned.rank_codes(inputs.ranks), *slots])
         numbers, parted = inputs.ranks.columns.tolist(), inputs.levels.columns.tolist()
         lacks = [binned.lacks(i) for i in numbers]
         may_lack = np.array([name is not None for name in lacks], dtype=bool)
@@ -239,11 +240,11 @@ class FourierInputs:
             for given in patterns
         ]
         made = [inputs.regression(given) for given in patterns]
-        return cls(prefix, names, [*lacks, *(binned.lacks(i) for i in parted)], made, conditions)
+        return cls(prefix, names, slots, [*lacks, *(binned.lacks(i) for i in parted)], made, conditions)
 
     @property
     def n_ranks(self) -> int:
-        return len(self.sets[0].slopes)
+        return len(self.names)
 
     @property
     def may_lack_ranks(self) -> bool:
@@ -252,17 +253,17 @@ class FourierInputs:
     def write(self, query: Query) -> None:
         """The step for combinations of codes."""
         known = sorted({name for name in self.lacks if name is not None})
-        query.cte(f"{self.prefix}_keys", *distinct(f"{self.prefix}_key", [*self.names, *known], query.last))
-        columns = {name: name for name in ["code_key", *self.names, *known]}
+        query.cte(f"{self.prefix}_keys", *distinct(f"{self.prefix}_key", [*self.names, *self.slots, *known], query.last))
+        columns = {name: name for name in ["code_key", *self.names, *self.slots, *known]}
         if self.may_lack_ranks:
             places = " ".join(f"WHEN {condition} THEN {i}" for i, condition in enumerate(self.conditions))
-            columns |= {name: self._expected(i, query.dialect) for i, name in enumerate(self.names[: self.n_ranks])}
+            columns |= {name: self._expected(i, query.dialect) for i, name in enumerate(self.names)}
             columns[f"{self.prefix}_set"] = f"CASE {places} END"
         query.cte(f"{self.prefix}_given", columns, f"{self.prefix}_keys")
 
     def _expected(self, i: int, dialect: Dialect) -> str:
         """Return the rank, or its expectation where it is absent."""
-        name, ranks = self.names[i], self.names[: self.n_ranks]
+        name, ranks = self.names[i], self.names
         if self.lacks[i] is None:
             return name
         cases = [
@@ -302,7 +303,7 @@ class FourierView:
 
     @property
     def _turning(self) -> list[int]:
-        """Return the angles without levels that never varied."""
+        """Return the inputs that vary."""
         return [int(i) for i in np.flatnonzero(self.view.features.frequencies.any(axis=1))]
 
     @property
@@ -324,7 +325,12 @@ class FourierView:
         return {"phase": self.view.features.phases, **frequencies, **self._slopes}
 
     def _heights(self, dialect: Dialect) -> str:
-        frequencies = [f"f{i} * {self.inputs.names[i]}" for i in self._turning]
+        n_ranks, offsets = self.inputs.n_ranks, self.view.features.inputs.levels.offsets
+        frequencies = [f"f{i} * {self.inputs.names[i]}" for i in self._turning if i < n_ranks]
+        for slot, (begin, end) in zip(self.inputs.slots, pairwise(offsets.tolist()), strict=True):
+            some = [i for i in self._turning if begin <= i - n_ranks < end]
+            known = " ".join(f"WHEN {i - n_ranks} THEN f{i}" for i in some)
+            frequencies.append(f"CASE {slot} {known} ELSE {dialect.first_number(0)} END" if some else "")
         angle = total(["phase", *frequencies, *(f"{name} * t{j}" for j, name in self._levels.items())])
         columns = ["code_key", f"COS({angle}) AS height", *self._slopes]
         if self._is_damped:
