@@ -30,6 +30,8 @@ class Dialect:
     # Whether a table row can be passed through as one value, and whether rows have numbers.
     has_records: ClassVar[bool] = True
     has_row_numbers: ClassVar[bool] = False
+    # Whether the cells of a table can be collected in a list, and selected from it by their places.
+    has_lists: ClassVar[bool] = True
     # Whether a query can check the type of a column, and raise an error.
     checks_types: ClassVar[bool] = True
     # The function that returns the type of a cell.
@@ -132,6 +134,15 @@ class Dialect:
         """Return a query for a table of literal rows."""
         return f"SELECT * FROM (VALUES {rows}) AS listed({', '.join(names)})"
 
+    def collected(self, number: str, order: str) -> str:
+        """Return all cells of a column as a list."""
+        return f"ARRAY_AGG({number} ORDER BY {order})"
+
+    def sum_at(self, numbers: str, places: Sequence[str]) -> str:
+        """Return the sum of some numbers of a list; their places start at 0 and may be NULL."""
+        # The list has no place 0.
+        return f"LIST_SUM(LIST_SELECT({numbers}, [{', '.join(f'COALESCE({place} + 1, 0)' for place in places)}]))"
+
     def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
         """Return a query for a table of integers and doubles.
 
@@ -148,6 +159,7 @@ class Postgres(Dialect):
     number_type = "DOUBLE PRECISION"
     text_type = "TEXT"
     fence = " MATERIALIZED"
+    has_lists = False
     checks_types = False
     type_function = "PG_TYPEOF"
     exponent = ""
@@ -180,6 +192,7 @@ class SQLite(Dialect):
     greatest_name = "MAX"
     least_name = "MIN"
     fence = " MATERIALIZED"
+    has_lists = False
     checks_types = False
     exponent = ""
     barrier = " LIMIT -1 OFFSET 0"
@@ -235,6 +248,7 @@ _HAS_ZONES = ("athena", "bigquery", "oracle", "presto", "redshift", "snowflake",
 class Translated(Dialect):
     """Queries that sqlglot translates from DuckDB's dialect."""
 
+    has_lists = False
     checks_types = False
 
     def in_zone(self, cell: str, zone: tzinfo) -> str:

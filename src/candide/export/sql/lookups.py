@@ -63,7 +63,9 @@ class ColumnTable:
         raise NotImplementedError
 
     def _write_rows(self, query: Query, rows: list[Array]) -> None:
-        query.table(self.name, {"place": np.arange(len(rows[0]))}, {f"v{i}": own for i, own in enumerate(rows)})
+        named = {"place": np.arange(len(rows[0])), **{f"v{i}": own for i, own in enumerate(rows)}}
+        keys = {name: own for name, own in named.items() if own.dtype.kind == "i"}
+        query.table(self.name, keys, {name: own for name, own in named.items() if name not in keys})
 
 
 class RangeTable(ColumnTable):
@@ -113,7 +115,7 @@ class LabelTable(ColumnTable):
 
     def _row(self, labels: dict[str, int], n_known: int, keys: Sequence[str], values: Array) -> Array:
         n_own = len(keys) or (0 if labels else self.range_end)
-        out = np.full(n_known + 2 + bool(self.range_end and labels), values[n_own + 1])
+        out = np.full(n_known + 2 + bool(self.range_end and labels), values[n_own + 1], dtype=values.dtype)
         out[[labels[label] for label in keys] or slice(0, n_own)] = values[:n_own]
         out[n_known] = values[n_own]
         if self.range_end and labels:

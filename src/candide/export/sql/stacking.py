@@ -144,6 +144,9 @@ class StackingQuery:
                 off = cte.lacks_all
                 if self.lacking:
                     self.patchy.add(i)
+            elif self.dialect.has_lists:
+                scores = [f"v{i}_r{k}" for k in range(self._n_classes)]
+                off = f"v{i}_r0 IS NULL" if self.lacking else None
             else:
                 off = f"v{i}_scores.code_key IS NULL" if self.lacking else None
             self.raw[i] = scores if off is None else [f"CASE WHEN {off} THEN {zero} ELSE {own} END" for own in scores]
@@ -172,7 +175,7 @@ class StackingQuery:
             query.step("points", self.binned.points)
         for part in self.shared.values():
             part.write(query)
-        joins = [view.write(query) for view in self.separate_views]
+        joins = [join for view in self.separate_views if (join := view.write(query))]
         columns = {f"r{i}_{k}": own for i, scores in self.raw.items() for k, own in enumerate(scores)}
         query.step("views", {**self._begun(), **columns}, joins)
         n_classes = self._n_classes

@@ -6,7 +6,7 @@ the query brings along and joins.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -35,7 +35,8 @@ class Pairs:
     def of(cls, prefix: str, one: OneDependence, binned: BinnedColumns) -> Pairs:
         """Asks for the slots, and for the text that knows a row by them."""
         slots = binned.slots(one.merged, prefix)
-        binned.add_key(f"{prefix}_key", slots)
+        if not binned.cells.dialect.has_lists:
+            binned.add_key(f"{prefix}_key", slots)
         return cls(prefix, one, slots)
 
     @property
@@ -55,16 +56,26 @@ class Pairs:
         """Steps for combinations of slots, for the slots of each, and tables of shares and counts."""
         p = self.prefix
         self._write_counts(query)
+        query.cte(f"{p}_both", self._both(query.dialect), self._all_pairs())
+        if query.dialect.has_lists:
+            return
         query.table(f"{p}_places", {"place": np.arange(len(self.slots))}, {})
         query.cte(f"{p}_keys", *distinct(self.key, self.slots, query.last))
         own = " ".join(f"WHEN {i} THEN {slot}" for i, slot in enumerate(self.slots))
         cells = {"code_key": "code_key", "place": "place", "slot": f"CASE place {own} END"}
         query.cte(f"{p}_cells", cells, f"{p}_keys CROSS JOIN {p}_places")
-        query.cte(f"{p}_both", self._both(query.dialect), self._all_pairs())
 
     def counts(self, joint: Floats) -> dict[str, Floats]:
         """Of each class, from ``(classes, …)``."""
         return {f"n{k}": joint[k] for k in range(self.n_classes)}
+
+    def given(self, j: int) -> str:
+        """Return the slot of a column; NULL where it is not given."""
+        return f"NULLIF({self.slots[j]}, -1)"
+
+    @property
+    def n_slots(self) -> int:
+        return int(self.one.merged.offsets[-1])
 
     def _write_counts(self, query: Query) -> None:
         table, merging, p = self.one.table, self.one.merged, self.prefix
@@ -83,7 +94,7 @@ class Pairs:
         p = self.prefix
         order = "counts.one = CASE WHEN p.slot < c.slot THEN p.slot ELSE c.slot END"
         order += " AND counts.other = CASE WHEN p.slot < c.slot THEN c.slot ELSE p.slot END"
-        pairs = f"{p}_alone AS p JOIN {p}_alone AS c ON p.place <> c.place OR p.slot = c.slot"
+        pairs = f"{p}_alone AS p CROSS JOIN {p}_alone AS c"
         return f"{pairs} LEFT JOIN {p}_counts AS counts ON {order}"
 
     def _both(self, dialect: Dialect) -> dict[str, str]:
@@ -118,6 +129,10 @@ class PairView:
     def write(self, query: Query) -> str:
         """The steps; how they are joined."""
         p = self.pairs.prefix
+        if query.dialect.has_lists:
+            slots = [self.pairs.given(j) for j in range(len(self.pairs.slots))]
+            places = [[f"({own} * {self.pairs.n_slots} + {child})" for child in slots] for own in slots]
+            return averaged_rows(self.name, self.pairs, f"{p}_both", ("parent", "child"), places, query)
         parents = {"code_key": "a.code_key", **self.pairs.each(lambda k: f"SUM(both_.l{k})", "r")}
         joined = f"{p}_cells AS a JOIN {p}_cells AS b ON b.code_key = a.code_key"
         joined += f" JOIN {p}_both AS both_ ON both_.parent = a.slot AND both_.child = b.slot"
@@ -142,6 +157,8 @@ class TripleView:
         keys, counts = self._counts()
         query.table(f"{name}_counts", keys, self.pairs.counts(counts))
         query.cte(f"{name}_all", self._logs(query.dialect), self._all_triples())
+        if query.dialect.has_lists:
+            return averaged_rows(name, self.pairs, f"{name}_all", ("pair", "parents", "child"), self._places(), query)
         query.cte(
             f"{name}_over", {"code_key": "code_key", "parents": self._own_parents()}, f"{p}_keys CROSS JOIN {name}_of"
         )
@@ -150,6 +167,18 @@ class TripleView:
         joined += f" JOIN {name}_all AS l ON l.parents = u.parents AND l.child = c.slot"
         query.cte(f"{name}_parents", sums, f"{joined} GROUP BY u.code_key, u.parents")
         return averaged(name, self.pairs, query)
+
+    def _places(self) -> list[list[str]]:
+        """Return for each pair where a row's numbers stand among those of all triples."""
+        joint, merged = self.view.joint, self.pairs.one.merged
+        given = [self.pairs.given(j) for j in range(len(self.pairs.slots))]
+        out = []
+        for begin, (one, other) in zip(joint.offsets.tolist(), joint.columns.tolist(), strict=False):
+            size = int(merged.sizes[other])
+            shift = int(begin - merged.offsets[one] * size - merged.offsets[other])
+            parents = f"({given[one]} * {size} + {given[other]} + {shift})"
+            out.append([f"({parents} * {self.pairs.n_slots} + {child})" for child in given])
+        return out
 
     def _own_parents(self) -> str:
         """Return the parents of a combination of codes."""
@@ -174,10 +203,10 @@ class TripleView:
         return dict(zip(("one", "other", "child"), slots, strict=True)), counts[:, parent, child]
 
     def _all_triples(self) -> str:
-        """All slots of parents, with every slot of a third column, and the first parent itself."""
+        """All slots of parents, with every slot."""
         p, name = self.pairs.prefix, self.name
         joined = f"{name}_of AS o JOIN {p}_both AS u ON u.places = o.places"
-        joined += f" JOIN {p}_both AS s ON s.parent = u.parent AND s.child_place <> o.other"
+        joined += f" JOIN {p}_both AS s ON s.parent = u.parent"
         joined += f" LEFT JOIN {p}_both AS t ON t.parent = u.child AND t.child = s.child"
         return f"{joined} LEFT JOIN {name}_counts AS n ON n.one = u.parent AND n.other = u.child AND n.child = s.child"
 
@@ -189,9 +218,37 @@ class TripleView:
         def log(k: int) -> str:
             third = f"LN(COALESCE(n.n{k}, 0) + {half} * (s.g{k} + t.g{k})) - LN(u.n{k} + {strength})"
             first = f"LN(u.n{k} + {strength} * u.b{k}) - {dialect.number(log_rows[k])}"
-            return f"CASE WHEN s.child = u.parent THEN {first} ELSE {third} END"
+            zero = dialect.first_number(0)
+            return f"CASE WHEN s.child_place = o.other THEN {zero} WHEN s.child = u.parent THEN {first} ELSE {third} END"
 
-        return {"parents": self._parents("u.parent", "u.child"), "child": "s.child", **self.pairs.each(log, "l")}
+        keys = {"pair": "o.pair", "parents": self._parents("u.parent", "u.child"), "child": "s.child"}
+        return {**keys, **self.pairs.each(log, "l")}
+
+
+def averaged_rows(
+    name: str, pairs: Pairs, table: str, order: Sequence[str], places: list[list[str]], query: Query
+) -> str:
+    """log of the mean over parents of e^score: the sum of the numbers of a table at the places of each parent."""
+    dialect, parents = query.dialect, range(len(places))
+    lists = pairs.each(lambda k: dialect.collected(f"l{k}", ", ".join(order)), "l")
+    query.cte(f"{name}_lists", lists, table)
+    sums = {
+        f"{name}_{k}_{u}": dialect.sum_at(f"{name}_lists.l{k}", places[u])
+        for k in range(pairs.n_classes)
+        for u in parents
+    }
+    query.step(f"{name}_parents", sums, [f"CROSS JOIN {name}_lists"])
+    own = [[f"{name}_{k}_{u}" for u in parents] for k in range(pairs.n_classes)]
+    query.step(f"{name}_tops", pairs.each(lambda k: dialect.greatest(own[k]), f"{name}_t"))
+    one, zero = dialect.first_number(1), dialect.first_number(0)
+
+    def mean(k: int) -> str:
+        shares = total([f"COALESCE({exponential(f'({r} - {name}_t{k})', dialect)}, {zero})" for r in own[k]])
+        n_given = total([f"CASE WHEN {r} IS NULL THEN {zero} ELSE {one} END" for r in own[k]])
+        return f"{name}_t{k} + LN({shares}) - LN({n_given})"
+
+    query.step(f"{name}_scores", pairs.each(mean, f"{name}_r"))
+    return ""
 
 
 def averaged(name: str, pairs: Pairs, query: Query) -> str:
