@@ -10,17 +10,18 @@ import numpy as np
 
 from ...families.score_terms import CodeTable
 from ...families.table_likelihood import TableLikelihood
-from ...kernels.layouts import Floats
+from ...kernels.layouts import Array, Floats
 from ...stacking.cell_regression import CellRegression
-from ...stacking.covariance import CholeskyFactor, Covariance, marginal_patterns
+from ...stacking.covariance import Covariance
 from ...stacking.dependence import OneDependence, TwoDependence
 from ...stacking.fourier_regression import FourierRegression
 from ...stacking.stacked_views import StackedViews
 from ...stacking.weights import StackingWeights
+from .absent import AbsentColumns, QuadraticForm
 from .cells import BinnedColumns, Cells
 from .dialects import Dialect
 from .lookups import Lookups
-from .query import Query, affine, clipped, square, total
+from .query import Query, clipped, total
 from .terms import add_entries, block_scores, column_reader, column_scores
 from .views import FourierInputs, FourierView, Pairs, PairView, TripleView
 
@@ -42,6 +43,7 @@ class StackingQuery:
     raw: dict[int, list[str]] = field(default_factory=dict)  # scores of views, by place, that are weighed row by row
     separate_views: list[PairView | TripleView | FourierView] = field(default_factory=list)
     patchy: set[int] = field(default_factory=set)  # views that may be NULL for rows that lack columns
+    absent: dict[tuple[int, ...], AbsentColumns] = field(default_factory=dict)  # by the number columns of views
     shared: dict[int, Pairs | FourierInputs] = field(default_factory=dict)  # shared intermediate results, by identity
 
     def __post_init__(self) -> None:
@@ -127,7 +129,12 @@ class StackingQuery:
 
     def _gather_view(self, i: int, view: Any) -> None:
         if isinstance(view, Covariance):
-            self.raw[i] = covariance_scores(view, self.binned)
+            self.raw[i] = []  # written when it is known how many columns may be absent
+            columns = view.coordinates.code_columns(self.binned.binning.number_columns)
+            points, absent = self.binned.coordinates(view.coordinates), self._absent_columns(columns)
+            absent.allow(view.moments.scatter.size)
+            for k, factor in enumerate(view.factors):
+                absent.add(QuadraticForm(f"v{i}_{k}", points, view.means[k], factor.whitening))
             if self.lacking:
                 self.patchy.add(i)
         elif isinstance(view, CellRegression):
@@ -154,16 +161,22 @@ class StackingQuery:
     def _separate(self, name: str, view: Any) -> PairView | TripleView | FourierView:
         """Return a view that is computed in a separate query. Fourier views share inputs, and triples use pairs."""
         if isinstance(view, FourierRegression):
-            return FourierView(name, view, self._shared(view.features.inputs, FourierInputs))
+            inputs = view.features.inputs
+            return FourierView(name, view, self._shared(inputs, FourierInputs, self._absent_columns(inputs.ranks.columns)))
         one = view.one if isinstance(view, TwoDependence) else view
         assert isinstance(one, OneDependence)
         pairs = self._shared(one, Pairs)
         return TripleView(name, pairs, view) if isinstance(view, TwoDependence) else PairView(name, pairs)
 
-    def _shared(self, part: Any, kind: Any) -> Any:
+    def _shared(self, part: Any, kind: Any, *more: Any) -> Any:
         if id(part) not in self.shared:
-            self.shared[id(part)] = kind.of(f"p{len(self.shared)}", part, self.binned)
+            self.shared[id(part)] = kind.of(f"p{len(self.shared)}", part, self.binned, *more)
         return self.shared[id(part)]
+
+    def _absent_columns(self, columns: Array) -> AbsentColumns:
+        """Return what is computed of absent number columns, which views of the same columns share."""
+        lacks = [self.binned.lacks(i) for i in columns.tolist()]
+        return self.absent.setdefault(tuple(columns.tolist()), AbsentColumns(f"a{len(self.absent)}", lacks))
 
     def write(self) -> None:
         """Write the steps from codes to the scores s0, s1, … of all classes."""
@@ -173,6 +186,12 @@ class StackingQuery:
         self.lookups.write()
         if self.binned.points:
             query.step("points", self.binned.points)
+        for absent in self.absent.values():
+            absent.write(query)
+        for i, view in enumerate(self.views.views, self.views.n_single + 1):
+            if i in self.raw and isinstance(view, Covariance):
+                columns = view.coordinates.code_columns(self.binned.binning.number_columns)
+                self.raw[i] = log_densities(view, f"v{i}", self._absent_columns(columns), self.dialect)
         for part in self.shared.values():
             part.write(query)
         joins = [join for view in self.separate_views if (join := view.write(query))]
@@ -218,41 +237,23 @@ class StackingQuery:
         return total(parts)
 
 
-def covariance_scores(view: Covariance, binned: BinnedColumns) -> list[str]:
-    """Of each class: constant - ½ (log |Ψ| + ν log(1 + shrink |x whitening|²)).
+def log_densities(view: Covariance, name: str, absent: AbsentColumns, dialect: Dialect) -> list[str]:
+    """Of each class: constant - ½ (log |Ψ| + ν log(1 + shrink |x whitening|²)), with ν and Ψ of the given columns.
 
-    Rows that lack columns have the distribution of the others, for each set of columns one of its own, as many as
-    ``marginal_patterns`` allows for; NULL for rows that lack others.
+    NULL for rows that lack too many columns.
     """
-    names = binned.coordinates(view.coordinates)
-    lacks = [binned.lacks(i) for i in view.coordinates.code_columns(binned.binning.number_columns).tolist()]
-    patterns = marginal_patterns(view.moments.scatter.size, np.array([name is not None for name in lacks]))
-    whole = _scores(view, names, binned.cells.dialect)
-    if all(name is None for name in lacks):
-        return whole
-    first = f"WHEN {total([name for name in lacks if name is not None])} = 0 THEN"
-    cases: list[list[str]] = [[f"{first} {score}"] for score in whole]
-    for given in patterns[1:]:
-        own = [f"{name} = {int(not there)}" for name, there in zip(lacks, given, strict=True) if name is not None]
-        some = [name for name, there in zip(names, given, strict=True) if there]
-        nothing = [binned.cells.dialect.first_number(0)] * len(whole)
-        scores = _scores(view.marginal(given), some, binned.cells.dialect) if some else nothing
-        for case, score in zip(cases, scores, strict=True):
-            case.append(f"WHEN {' AND '.join(own)} THEN {score}")
-    return [f"CASE {' '.join(case)} END" for case in cases]
-
-
-def _scores(view: Covariance, names: list[str], dialect: Dialect) -> list[str]:
-    means = view.means
-    return [_log_density(view, k, factor, means[k], names, dialect) for k, factor in enumerate(view.factors)]
-
-
-def _log_density(
-    view: Covariance, k: int, factor: CholeskyFactor, mean: Floats, names: list[str], dialect: Dialect
-) -> str:
-    size = view.size(float(view.moments.weight[k]))
-    white = zip(factor.whitening.T, (-mean @ factor.whitening).tolist(), strict=True)
-    away = total([square(affine(weights, names, constant, dialect)) for weights, constant in white])
-    constant = float(size.constant) - 0.5 * factor.log_determinant
-    tail = f"{dialect.number(0.5 * float(size.freedom))} * LN(1.0 + {dialect.number(float(size.shrink))} * ({away}))"
-    return f"{dialect.number(constant)} - {tail}"
+    scores, number, n_columns = [], dialect.number, len(view.center)
+    for k, (factor, rows) in enumerate(zip(view.factors, view.moments.weight.tolist(), strict=True)):
+        sizes = [view.size(rows, n_columns - n_absent) for n_absent in range(absent.most + 1)]
+        constants = [number(float(size.constant) - 0.5 * factor.log_determinant) for size in sizes]
+        half_freedom, shrink = number(0.5 * float(sizes[0].freedom)), number(float(sizes[0].shrink))
+        tail = f"LN({dialect.greatest(['1.0', f'1.0 + {shrink} * {name}_{k}_q'])})"
+        if not absent.may_lack:
+            scores.append(f"{constants[0]} - {half_freedom} * {tail}")
+            continue
+        known = " ".join(f"WHEN {n_absent} THEN {constant}" for n_absent, constant in enumerate(constants))
+        log_determinant = f" - 0.5 * {name}_{k}_h" if absent.most else ""
+        scores.append(
+            f"(CASE {absent.number} {known} END){log_determinant} - ({half_freedom} - 0.5 * {absent.number}) * {tail}"
+        )
+    return scores

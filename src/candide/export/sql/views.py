@@ -14,13 +14,14 @@ import numpy as np
 
 from ...kernels.layouts import Array, Floats
 from ...kernels.scoring import BACK_STRENGTH
-from ...stacking.covariance import marginal_patterns
+from ...stacking.covariance import CholeskyFactor
 from ...stacking.dependence import OneDependence, TwoDependence
-from ...stacking.fourier_features import Inputs, RankRegression
+from ...stacking.fourier_features import Inputs
 from ...stacking.fourier_regression import FourierRegression
+from .absent import AbsentColumns, QuadraticForm, entry
 from .cells import BinnedColumns, distinct
 from .dialects import Dialect
-from .query import Query, affine, exponential, total
+from .query import Query, exponential, total
 
 
 @dataclass(frozen=True)
@@ -272,63 +273,45 @@ def averaged(name: str, pairs: Pairs, query: Query) -> str:
 class FourierInputs:
     """The inputs of Fourier features: ranks of numbers, and slots of levels.
 
-    A rank that is not given is the one to be expected beside the others, for each set of columns that may be lacking
-    (``marginal_patterns``); of rows that lack others it is NULL.
+    Ranks that are not given have the distribution that is to be expected beside the others (``absent``).
     """
 
     prefix: str
     names: list[str]  # of the ranks
     slots: list[str]  # of the columns of levels
     lacks: list[str | None]  # of the ranks and then of the columns of levels; None where nulls are values
-    sets: list[RankRegression]  # one per set of absent ranks; the first set is empty
-    conditions: list[str]  # SQL conditions: which rows have which absent ranks
+    absent: AbsentColumns
 
     @classmethod
-    def of(cls, prefix: str, inputs: Inputs, binned: BinnedColumns) -> FourierInputs:
+    def of(cls, prefix: str, inputs: Inputs, binned: BinnedColumns, absent: AbsentColumns) -> FourierInputs:
         """Asks for the points, and for the text that knows a row by the codes that they are made from."""
         names, slots = binned.coordinates(inputs.ranks), binned.slots(inputs.levels, prefix)
         binned.add_key(f"{prefix}_key", [*binned.rank_codes(inputs.ranks), *slots])
-        numbers, parted = inputs.ranks.columns.tolist(), inputs.levels.columns.tolist()
-        lacks = [binned.lacks(i) for i in numbers]
-        may_lack = np.array([name is not None for name in lacks], dtype=bool)
-        patterns = marginal_patterns(inputs.covariance.size, may_lack)
-        conditions = [
-            " AND ".join(f"{name} = {int(not there)}" for name, there in zip(lacks, given, strict=True) if name)
-            for given in patterns
-        ]
-        made = [inputs.regression(given) for given in patterns]
-        return cls(prefix, names, slots, [*lacks, *(binned.lacks(i) for i in parted)], made, conditions)
+        lacks = [binned.lacks(i) for i in [*inputs.ranks.columns.tolist(), *inputs.levels.columns.tolist()]]
+        if names:
+            absent.allow(inputs.covariance.size)
+            whitening = CholeskyFactor.of(inputs.covariance).whitening
+            absent.add(QuadraticForm(prefix, names, np.zeros(len(names)), whitening))
+        return cls(prefix, names, slots, lacks, absent)
 
     @property
     def n_ranks(self) -> int:
         return len(self.names)
 
     @property
-    def may_lack_ranks(self) -> bool:
-        return any(name is not None for name in self.lacks[: self.n_ranks])
+    def lacking(self) -> list[str]:
+        """The names that are 1 where a column is not given."""
+        return sorted({name for name in self.lacks if name is not None})
+
+    def expected(self, j: int) -> str:
+        """The name of what is expected of the j-th absent rank, with a minus sign."""
+        return f"{self.prefix}_u{j}"
 
     def write(self, query: Query) -> None:
         """The step for combinations of codes."""
-        known = sorted({name for name in self.lacks if name is not None})
-        query.cte(f"{self.prefix}_keys", *distinct(f"{self.prefix}_key", [*self.names, *self.slots, *known], query.last))
-        columns = {name: name for name in ["code_key", *self.names, *self.slots, *known]}
-        if self.may_lack_ranks:
-            places = " ".join(f"WHEN {condition} THEN {i}" for i, condition in enumerate(self.conditions))
-            columns |= {name: self._expected(i, query.dialect) for i, name in enumerate(self.names)}
-            columns[f"{self.prefix}_set"] = f"CASE {places} END"
-        query.cte(f"{self.prefix}_given", columns, f"{self.prefix}_keys")
-
-    def _expected(self, i: int, dialect: Dialect) -> str:
-        """Return the rank, or its expectation where it is absent."""
-        name, ranks = self.names[i], self.names
-        if self.lacks[i] is None:
-            return name
-        cases = [
-            f"WHEN {condition} THEN {affine(own.slopes[:, i], ranks, 0.0, dialect)}"
-            for condition, own in zip(self.conditions, self.sets, strict=True)
-            if own.covariance[i, i] > 0
-        ]
-        return " ".join(["CASE", f"WHEN {self.lacks[i]} = 0 THEN {name}", *cases, "END"])
+        most = range(self.absent.most)
+        swept = [*self.absent.places, *map(self.expected, most), *(entry(self.prefix, i, j) for i in most for j in range(i + 1))]
+        query.cte(f"{self.prefix}_given", *distinct(f"{self.prefix}_key", [*self.names, *self.slots, *self.lacking, *swept], query.last))
 
 
 @dataclass(frozen=True)
@@ -382,43 +365,40 @@ class FourierView:
         return {"phase": self.view.features.phases, **frequencies, **self._slopes}
 
     def _heights(self, dialect: Dialect) -> str:
-        n_ranks, offsets = self.inputs.n_ranks, self.view.features.inputs.levels.offsets
-        frequencies = [f"f{i} * {self.inputs.names[i]}" for i in self._turning if i < n_ranks]
-        for slot, (begin, end) in zip(self.inputs.slots, pairwise(offsets.tolist()), strict=True):
-            some = [i for i in self._turning if begin <= i - n_ranks < end]
-            known = " ".join(f"WHEN {i - n_ranks} THEN f{i}" for i in some)
-            frequencies.append(f"CASE {slot} {known} ELSE {dialect.first_number(0)} END" if some else "")
-        angle = total(["phase", *frequencies, *(f"{name} * t{j}" for j, name in self._levels.items())])
-        columns = ["code_key", f"COS({angle}) AS height", *self._slopes]
-        if self._is_damped:
-            columns.append(f"{self._log_size(dialect)} AS log_size")
-        return f"SELECT {', '.join(columns)} FROM {self.inputs.prefix}_given CROSS JOIN {self.name}_features"
+        columns = [f"{self._height(dialect)} AS height", *self._slopes]
+        source = f"{self.inputs.prefix}_given CROSS JOIN {self.name}_features"
+        return f"SELECT code_key, {', '.join(columns)} FROM {source}"
 
-    @property
-    def _is_damped(self) -> bool:
-        return self.inputs.may_lack_ranks or bool(self._levels)
+    def _height(self, dialect: Dialect) -> str:
+        """The cosine of the angle; of rows that lack columns, its expectation."""
+        inputs, offsets = self.inputs, self.view.features.inputs.levels.offsets
+        angle = ["phase", *(f"f{i} * {inputs.names[i]}" for i in self._turning if i < inputs.n_ranks)]
+        for slot, (begin, end) in zip(inputs.slots, pairwise(offsets.tolist()), strict=True):
+            some = [i for i in self._turning if begin <= i - inputs.n_ranks < end]
+            known = " ".join(f"WHEN {i - inputs.n_ranks} THEN f{i}" for i in some)
+            angle.append(f"CASE {slot} {known} ELSE {dialect.first_number(0)} END" if some else "")
+        height = f"COS({total(angle)})"
+        if not inputs.lacking:
+            return height
+        absent = range(inputs.absent.most)
+        turns = [f"COALESCE({inputs.expected(j)} * {self._absent(j)}, 0.0)" for j in absent]
+        angle += [f"{name} * t{j}" for j, name in self._levels.items()]
+        log_size = [f"{name} * l{j}" for j, name in self._levels.items()]
+        for i in absent:
+            for j in range(i + 1):
+                size = f"{dialect.number(0.5 if i == j else 1.0)} * {entry(inputs.prefix, i, j)}"
+                log_size.append(f"COALESCE({size} * {self._absent(i)} * {self._absent(j)}, 0.0)")
+        size = exponential(f"({total(log_size)})", dialect)
+        damped = f"{size} * COS({total(angle)} - ({total(turns)}))"
+        known = f"WHEN {inputs.absent.number} <= {len(absent)} THEN {damped}"
+        return f"CASE WHEN {total(inputs.lacking)} = 0 THEN {height} {known} END"
 
-    def _log_size(self, dialect: Dialect) -> str:
-        """``RandomFourierFeatures.log_sizes`` and those of levels."""
-        parts = [f"{name} * l{j}" for j, name in self._levels.items()]
-        if self.inputs.may_lack_ranks:
-            sizes = (self._quadratic(own.covariance, dialect) for own in self.inputs.sets)
-            cases = " ".join(f"WHEN {i} THEN {size}" for i, size in enumerate(sizes))
-            parts.append(f"CASE {self.inputs.prefix}_set {cases} END")
-        return total(parts)
-
-    def _quadratic(self, covariance: Floats, dialect: Dialect) -> str:
-        """-½ Σ covariance · frequency · frequency, each pair once."""
-        turning = [i for i in self._turning if i < len(covariance) and covariance[i, i] > 0]
-        terms = [
-            f"{dialect.number(-float(covariance[i, j]) * (0.5 if i == j else 1.0))} * f{i} * f{j}"
-            for n, i in enumerate(turning)
-            for j in turning[: n + 1]
-        ]
-        return total([dialect.first_number(0), *terms])
+    def _absent(self, j: int) -> str:
+        """Return the frequency of the j-th absent rank."""
+        known = (f"WHEN {i} THEN f{i}" for i in self._turning if i < self.inputs.n_ranks)
+        return f"CASE {self.inputs.absent.places[j]} {' '.join(known)} ELSE 0.0 END"
 
     def _sums(self, dialect: Dialect) -> dict[str, str]:
         """The scores of each class."""
         at_mean = (self.view.sums.mean @ self.view.slopes).tolist()
-        height = f"height * {exponential('log_size', dialect)}" if self._is_damped else "height"
-        return {f"r{k}": f"SUM(g{k} * {height}) - {dialect.number(mean)}" for k, mean in enumerate(at_mean)}
+        return {f"r{k}": f"SUM(g{k} * height) - {dialect.number(mean)}" for k, mean in enumerate(at_mean)}
