@@ -84,7 +84,7 @@ class AbsentColumns:
         query.step("squares", {name: how for own in squares.values() for name, how in own.items()})
         columns = len(self.lacks)
         rows = {f"w{n}_{i}": form.whitening[:, i] for n, form in enumerate(self.forms) for i in range(columns)}
-        query.table(f"{self.name}_rows", {"place": np.arange(columns)}, rows)
+        query.table(f"{self.name}_rows", {}, rows)
         joins = [f"LEFT JOIN {self.name}_rows AS absent{j} ON absent{j}.place = {own}" for j, own in enumerate(self.places)]
         begun: dict[str, str] = {}
         for n, form in enumerate(self.forms):

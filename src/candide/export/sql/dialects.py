@@ -11,6 +11,8 @@ from ...exceptions import MissingPackage, ParameterError
 from ...kernels.layouts import Array
 from ...sources.duckdb_engine import identifier, literal
 
+# Significant digits of the numbers of tables, whose scores are rarely above 100.
+_DIGITS = 13
 # Maximum number of arguments of a function call that all databases accept.
 _MOST_ARGUMENTS = 100
 
@@ -138,18 +140,23 @@ class Dialect:
         """Return all cells of a column as a list."""
         return f"ARRAY_AGG({number} ORDER BY {order})"
 
-    def sum_at(self, numbers: str, places: Sequence[str]) -> str:
-        """Return the sum of some numbers of a list; their places start at 0 and may be NULL."""
-        # The list has no place 0.
-        return f"LIST_SUM(LIST_SELECT({numbers}, [{', '.join(f'COALESCE({place} + 1, 0)' for place in places)}]))"
+    def places(self, places: Sequence[str]) -> str:
+        """Return a list of places in lists, which start at 0 and may be NULL."""
+        return f"[{', '.join(f'COALESCE({place} + 1, 0)' for place in places)}]"  # there is no place 0
 
-    def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
-        """Return a query for a table of integers and doubles.
+    def sum_at(self, lists: str, place: str, places: str) -> str:
+        """Return the sum of the numbers at some ``places`` of one of several lists."""
+        return f"LIST_SUM(LIST_SELECT({lists}[{place} + 1], {places}))"
+
+    def table(self, integers: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
+        """Return a query for a table of integers and doubles, and ``place``, the number of a row from 0.
 
         The numbers are in a few long strings, because a query with tens of thousands of literals takes seconds to plan.
         """
-        lists = [*_lists(keys, "INTEGER[]", "[]"), *_lists(numbers, f"{self.number_type}[]", "[]")]
-        return "SELECT " + ", ".join(f"UNNEST({part}) AS {name}" for name, part in lists)
+        columns = {**integers, **numbers}
+        n_rows = len(next(iter(columns.values())))
+        lists = [*_lists(integers, "INTEGER[]", "[]"), *_lists(numbers, f"{self.number_type}[]", "[]")]
+        return ", ".join([f"SELECT UNNEST(RANGE({n_rows})) AS place", *(f"UNNEST({part}) AS {name}" for name, part in lists)])
 
 
 class Postgres(Dialect):
@@ -178,9 +185,10 @@ class Postgres(Dialect):
     def spread(self, record: str) -> str:
         return f"({record}).*"
 
-    def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
-        lists = dict([*_lists(keys, "INTEGER[]", "{}"), *_lists(numbers, f"{self.number_type}[]", "{}")])
-        return f"SELECT * FROM UNNEST({', '.join(lists.values())}) AS listed({', '.join(lists)})"
+    def table(self, integers: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
+        lists = dict([*_lists(integers, "INTEGER[]", "{}"), *_lists(numbers, f"{self.number_type}[]", "{}")])
+        listed = f"UNNEST({', '.join(lists.values())}) WITH ORDINALITY AS listed({', '.join(lists)}, row)"
+        return f"SELECT CAST(row - 1 AS INTEGER) AS place, {', '.join(lists)} FROM {listed}"
 
 
 class SQLite(Dialect):
@@ -233,12 +241,12 @@ class SQLite(Dialect):
         named = ", ".join(f"column{i} AS {name}" for i, name in enumerate(names, 1))
         return f"SELECT {named} FROM (VALUES {rows})"
 
-    def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
-        columns = {**keys, **numbers}
+    def table(self, integers: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
+        columns = {**integers, **numbers}
         rows = zip(*map(_shortened, columns.values()), strict=True)
         listed = ",".join(f"[{','.join(row)}]" for row in rows)
-        cells = ", ".join(f"JSON_EXTRACT(value, '$[{i}]') AS {name}" for i, name in enumerate(columns))
-        return f"SELECT {cells} FROM JSON_EACH('[{listed}]')"
+        cells = "".join(f", JSON_EXTRACT(value, '$[{i}]') AS {name}" for i, name in enumerate(columns))
+        return f"SELECT key AS place{cells} FROM JSON_EACH('[{listed}]')"
 
 
 # Dialects in which sqlglot translates AT TIME ZONE to the same; in others, it leaves it out or as it is.
@@ -256,11 +264,12 @@ class Translated(Dialect):
             raise _no_zones(self.name, zone)
         return self._local(cell, zone)
 
-    def table(self, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
+    def table(self, integers: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
         doubles = [[self.number(value) for value in column.tolist()] for column in numbers.values()]
-        rows = zip(*map(_shortened, keys.values()), *doubles, strict=True)
+        columns = [*map(_shortened, integers.values()), *doubles]
+        rows = zip(map(str, range(len(columns[0]))), *columns, strict=True)
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
-        return self.values(listed, [*keys, *numbers])
+        return self.values(listed, ["place", *integers, *numbers])
 
 
 class Spark(Translated):
@@ -330,8 +339,8 @@ def _lists(columns: Mapping[str, Array], kind: str, ends: str) -> Iterator[tuple
 
 
 def _shortened(values: Array) -> list[str]:
-    """Return numbers with all digits, and integers without a decimal point."""
-    return [str(int(value)) if float(value).is_integer() else repr(value) for value in values.tolist()]
+    """Return numbers with enough digits for sums of many to be right to 1e-10."""
+    return [f"{value:.{_DIGITS}g}" for value in values.tolist()]
 
 
 _WRITTEN: dict[str, type[Dialect]] = {"duckdb": Dialect, "postgres": Postgres, "postgresql": Postgres, "sqlite": SQLite}

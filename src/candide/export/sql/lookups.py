@@ -63,9 +63,9 @@ class ColumnTable:
         raise NotImplementedError
 
     def _write_rows(self, query: Query, rows: list[Array]) -> None:
-        named = {"place": np.arange(len(rows[0])), **{f"v{i}": own for i, own in enumerate(rows)}}
-        keys = {name: own for name, own in named.items() if own.dtype.kind == "i"}
-        query.table(self.name, keys, {name: own for name, own in named.items() if name not in keys})
+        named = {f"v{i}": own for i, own in enumerate(rows)}
+        integers = {name: own for name, own in named.items() if own.dtype.kind == "i"}
+        query.table(self.name, integers, {name: own for name, own in named.items() if name not in integers})
 
 
 class RangeTable(ColumnTable):

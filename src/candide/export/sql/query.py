@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...exceptions import ParameterError
 from ...kernels.layouts import Array, Floats
 from .dialects import Dialect
@@ -67,9 +69,15 @@ class Query:
         rows = ", ".join(f"({label}, {code})" for label, code in pairs)
         self._steps[name] = self.dialect.values(rows, ["label", "code"])
 
-    def table(self, name: str, keys: Mapping[str, Array], numbers: Mapping[str, Array]) -> None:
-        """Add a table of numbers to the query."""
-        self._steps[name] = self.dialect.table(keys, numbers)
+    def table(self, name: str, integers: Mapping[str, Array], numbers: Mapping[str, Array]) -> None:
+        """Add a table of numbers to the query, with ``place``, the number of a row from 0."""
+        self._steps[name] = self.dialect.table(integers, numbers)
+
+    def sparse_table(self, name: str, cells: Array, numbers: Mapping[str, Array]) -> None:
+        """Add a table of numbers for some of many cells, the column ``cell``, in ascending order."""
+        self.table(f"{name}_gaps", {"gap": np.diff(cells, prepend=0)}, numbers)
+        cell = "CAST(SUM(gap) OVER (ORDER BY place) AS INTEGER)"
+        self.cte(name, {"cell": cell, **{column: column for column in numbers}}, f"{name}_gaps")
 
     def raw(self, name: str, text: str) -> None:
         """Add a common table expression that is already written."""

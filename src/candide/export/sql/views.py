@@ -24,6 +24,10 @@ from .dialects import Dialect
 from .query import Query, exponential, total
 
 
+# The joint slot of two parents.
+_JOINT = "(u.parent * o.size + u.child + o.shift)"
+
+
 @dataclass(frozen=True)
 class Pairs:
     """The parts that views of pairs and triples share: the counts of slots and of pairs of slots."""
@@ -31,6 +35,7 @@ class Pairs:
     prefix: str
     one: OneDependence
     slots: list[str]
+    given: list[str]  # slots, NULL where a column is not given
 
     @classmethod
     def of(cls, prefix: str, one: OneDependence, binned: BinnedColumns) -> Pairs:
@@ -38,7 +43,8 @@ class Pairs:
         slots = binned.slots(one.merged, prefix)
         if not binned.cells.dialect.has_lists:
             binned.add_key(f"{prefix}_key", slots)
-        return cls(prefix, one, slots)
+        columns = zip(slots, one.merged.columns.tolist(), strict=True)
+        return cls(prefix, one, slots, [slot if binned.lacks(i) is None else f"NULLIF({slot}, -1)" for slot, i in columns])
 
     @property
     def key(self) -> str:
@@ -59,20 +65,22 @@ class Pairs:
         self._write_counts(query)
         query.cte(f"{p}_both", self._both(query.dialect), self._all_pairs())
         if query.dialect.has_lists:
+            query.step(f"{p}_lists", {self.children: query.dialect.places(self.given)})
             return
-        query.table(f"{p}_places", {"place": np.arange(len(self.slots))}, {})
+        query.table(f"{p}_places", {"col": np.arange(len(self.slots))}, {})
         query.cte(f"{p}_keys", *distinct(self.key, self.slots, query.last))
         own = " ".join(f"WHEN {i} THEN {slot}" for i, slot in enumerate(self.slots))
-        cells = {"code_key": "code_key", "place": "place", "slot": f"CASE place {own} END"}
+        cells = {"code_key": "code_key", "slot": f"CASE col {own} END"}
         query.cte(f"{p}_cells", cells, f"{p}_keys CROSS JOIN {p}_places")
 
     def counts(self, joint: Floats) -> dict[str, Floats]:
         """Of each class, from ``(classes, …)``."""
         return {f"n{k}": joint[k] for k in range(self.n_classes)}
 
-    def given(self, j: int) -> str:
-        """Return the slot of a column; NULL where it is not given."""
-        return f"NULLIF({self.slots[j]}, -1)"
+    @property
+    def children(self) -> str:
+        """The column with a list of the slots of a row."""
+        return f"{self.prefix}_list"
 
     @property
     def n_slots(self) -> int:
@@ -83,18 +91,18 @@ class Pairs:
         place = np.repeat(np.arange(len(merging.sizes)), merging.sizes)
         alone = self.counts(np.diagonal(table.joint, axis1=1, axis2=2))
         spare = {"spare": np.repeat(table.spare, merging.sizes)}
-        query.table(f"{p}_slots", {"slot": np.arange(len(place)), "place": place}, {**spare, **alone})
+        query.table(f"{p}_slots", {"col": place}, {**spare, **alone})
         shares = self.each(lambda k: f"(n{k} + 0.5) / ({query.dialect.number(table.rows[k])} + spare)", "a")
-        kept = {name: name for name in ("slot", "place", *alone)}
+        kept = {"slot": "place", "col": "col", **{name: name for name in alone}}
         query.cte(f"{p}_alone", {**kept, **shares}, f"{p}_slots")
         one, other = np.nonzero(np.triu(table.joint.any(axis=0), 1))
-        query.table(f"{p}_counts", {"one": one, "other": other}, self.counts(table.joint[:, one, other]))
+        query.sparse_table(f"{p}_counts", one * self.n_slots + other, self.counts(table.joint[:, one, other]))
 
     def _all_pairs(self) -> str:
         """Two slots of different columns, or one twice, and their count, if there is one."""
         p = self.prefix
-        order = "counts.one = CASE WHEN p.slot < c.slot THEN p.slot ELSE c.slot END"
-        order += " AND counts.other = CASE WHEN p.slot < c.slot THEN c.slot ELSE p.slot END"
+        n = self.n_slots
+        order = f"counts.cell = CASE WHEN p.slot < c.slot THEN p.slot * {n} + c.slot ELSE c.slot * {n} + p.slot END"
         pairs = f"{p}_alone AS p CROSS JOIN {p}_alone AS c"
         return f"{pairs} LEFT JOIN {p}_counts AS counts ON {order}"
 
@@ -110,9 +118,9 @@ class Pairs:
             given = f"LN({count[k]} + {strength} * c.a{k}) - LN(p.n{k} + {strength})"
             return f"CASE WHEN p.slot = c.slot THEN LN(c.a{k}) ELSE {given} END"
 
-        places = f"p.place * {len(self.slots)} + c.place"
+        places = f"p.col * {len(self.slots)} + c.col"
         return {
-            **{"parent": "p.slot", "child": "c.slot", "child_place": "c.place", "places": places},
+            **{"parent": "p.slot", "child": "c.slot", "child_place": "c.col", "places": places},
             **self.each(lambda k: count[k], "n"),
             **self.each(log, "l"),
             **self.each(lambda k: f"({count[k]} + {back} * c.a{k}) / (p.n{k} + {back})", "g"),
@@ -131,9 +139,7 @@ class PairView:
         """The steps; how they are joined."""
         p = self.pairs.prefix
         if query.dialect.has_lists:
-            slots = [self.pairs.given(j) for j in range(len(self.pairs.slots))]
-            places = [[f"({own} * {self.pairs.n_slots} + {child})" for child in slots] for own in slots]
-            return averaged_rows(self.name, self.pairs, f"{p}_both", ("parent", "child"), places, query)
+            return averaged_rows(self.name, self.pairs, f"{p}_both", self.pairs.given, query)
         parents = {"code_key": "a.code_key", **self.pairs.each(lambda k: f"SUM(both_.l{k})", "r")}
         joined = f"{p}_cells AS a JOIN {p}_cells AS b ON b.code_key = a.code_key"
         joined += f" JOIN {p}_both AS both_ ON both_.parent = a.slot AND both_.child = b.slot"
@@ -153,55 +159,48 @@ class TripleView:
         """The steps; how they are joined. One number for a pair: several at once planners take for something rare."""
         name, p = self.name, self.pairs.prefix
         one, other = self.view.joint.columns.T
-        of = {"pair": np.arange(len(one)), "other": other, "places": one * len(self.pairs.slots) + other}
+        sizes = self.pairs.one.merged.sizes[other]
+        of = {"other": other, "places": one * len(self.pairs.slots) + other, "size": sizes, "shift": self._shifts}
         query.table(f"{name}_of", of, {})
-        keys, counts = self._counts()
-        query.table(f"{name}_counts", keys, self.pairs.counts(counts))
+        cells, counts = self._counts()
+        query.sparse_table(f"{name}_counts", cells, self.pairs.counts(counts))
         query.cte(f"{name}_all", self._logs(query.dialect), self._all_triples())
         if query.dialect.has_lists:
-            return averaged_rows(name, self.pairs, f"{name}_all", ("pair", "parents", "child"), self._places(), query)
+            return averaged_rows(name, self.pairs, f"{name}_all", self._parents(), query)
         query.cte(
             f"{name}_over", {"code_key": "code_key", "parents": self._own_parents()}, f"{p}_keys CROSS JOIN {name}_of"
         )
         sums = {"code_key": "u.code_key", **self.pairs.each(lambda k: f"SUM(l.l{k})", "r")}
         joined = f"{name}_over AS u JOIN {p}_cells AS c ON c.code_key = u.code_key"
-        joined += f" JOIN {name}_all AS l ON l.parents = u.parents AND l.child = c.slot"
+        joined += f" JOIN {name}_all AS l ON l.parent = u.parents AND l.child = c.slot"
         query.cte(f"{name}_parents", sums, f"{joined} GROUP BY u.code_key, u.parents")
         return averaged(name, self.pairs, query)
 
-    def _places(self) -> list[list[str]]:
-        """Return for each pair where a row's numbers stand among those of all triples."""
+    @property
+    def _shifts(self) -> Array:
+        """What is added to the product of slots to get the joint slots of each pair."""
         joint, merged = self.view.joint, self.pairs.one.merged
-        given = [self.pairs.given(j) for j in range(len(self.pairs.slots))]
-        out = []
-        for begin, (one, other) in zip(joint.offsets.tolist(), joint.columns.tolist(), strict=False):
-            size = int(merged.sizes[other])
-            shift = int(begin - merged.offsets[one] * size - merged.offsets[other])
-            parents = f"({given[one]} * {size} + {given[other]} + {shift})"
-            out.append([f"({parents} * {self.pairs.n_slots} + {child})" for child in given])
-        return out
+        one, other = joint.columns.T
+        return np.asarray(joint.offsets[:-1] - merged.offsets[one] * merged.sizes[other] - merged.offsets[other])
+
+    def _parents(self) -> list[str]:
+        """Return the joint slots of a row; NULL where one of two columns is not given."""
+        given, sizes = self.pairs.given, self.pairs.one.merged.sizes
+        pairs = zip(self.view.joint.columns.tolist(), self._shifts.tolist(), strict=True)
+        return [f"{given[one]} * {sizes[other]} + {given[other]} + {shift}" for (one, other), shift in pairs]
 
     def _own_parents(self) -> str:
         """Return the parents of a combination of codes."""
-        slots = [[self.pairs.slots[j] for j in pair] for pair in self.view.joint.columns.tolist()]
-        known = [f"CASE WHEN {one} >= 0 AND {two} >= 0 THEN {self._parents(one, two)} END" for one, two in slots]
-        return f"CASE pair {' '.join(f'WHEN {i} THEN {parents}' for i, parents in enumerate(known))} END"
+        return f"CASE place {' '.join(f'WHEN {i} THEN {joint}' for i, joint in enumerate(self._parents()))} END"
 
-    def _parents(self, one: str, other: str) -> str:
-        return f"{one} * {int(self.pairs.one.merged.offsets[-1])} + {other}"
-
-    def _counts(self) -> tuple[dict[str, Array], Floats]:
-        """Slots of parents and of a third column, and how often they came together, where they ever did."""
+    def _counts(self) -> tuple[Array, Floats]:
+        """Cells of parents and a slot of a third column that ever came together, and their counts."""
         merging, joint, counts = self.pairs.one.merged, self.view.joint, self.view.table.joint.copy()
         for begin, end, columns in zip(joint.offsets, joint.offsets[1:], joint.columns, strict=False):
             for j in columns:
                 counts[:, begin:end, merging.offsets[j] : merging.offsets[j + 1]] = 0.0
         parent, child = np.nonzero(counts.any(axis=0))
-        place = np.searchsorted(joint.offsets, parent, side="right") - 1
-        one, other = joint.columns[place].T
-        codes = np.divmod(parent - joint.offsets[place], merging.sizes[other])
-        slots = merging.offsets[one] + codes[0], merging.offsets[other] + codes[1], child
-        return dict(zip(("one", "other", "child"), slots, strict=True)), counts[:, parent, child]
+        return parent * self.pairs.n_slots + child, counts[:, parent, child]
 
     def _all_triples(self) -> str:
         """All slots of parents, with every slot."""
@@ -209,7 +208,8 @@ class TripleView:
         joined = f"{name}_of AS o JOIN {p}_both AS u ON u.places = o.places"
         joined += f" JOIN {p}_both AS s ON s.parent = u.parent"
         joined += f" LEFT JOIN {p}_both AS t ON t.parent = u.child AND t.child = s.child"
-        return f"{joined} LEFT JOIN {name}_counts AS n ON n.one = u.parent AND n.other = u.child AND n.child = s.child"
+        cell = f"{_JOINT} * {self.pairs.n_slots} + s.child"
+        return f"{joined} LEFT JOIN {name}_counts AS n ON n.cell = {cell}"
 
     def _logs(self, dialect: Dialect) -> dict[str, str]:
         """log p(x_j | x_s, x_t, class), and beside the first parent log p(x_s, x_t | class)."""
@@ -222,24 +222,22 @@ class TripleView:
             zero = dialect.first_number(0)
             return f"CASE WHEN s.child_place = o.other THEN {zero} WHEN s.child = u.parent THEN {first} ELSE {third} END"
 
-        keys = {"pair": "o.pair", "parents": self._parents("u.parent", "u.child"), "child": "s.child"}
-        return {**keys, **self.pairs.each(log, "l")}
+        return {"parent": _JOINT, "child": "s.child", **self.pairs.each(log, "l")}
 
 
-def averaged_rows(
-    name: str, pairs: Pairs, table: str, order: Sequence[str], places: list[list[str]], query: Query
-) -> str:
-    """log of the mean over parents of e^score: the sum of the numbers of a table at the places of each parent."""
-    dialect, parents = query.dialect, range(len(places))
-    lists = pairs.each(lambda k: dialect.collected(f"l{k}", ", ".join(order)), "l")
-    query.cte(f"{name}_lists", lists, table)
+def averaged_rows(name: str, pairs: Pairs, table: str, parents: list[str], query: Query) -> str:
+    """log of the mean over parents of e^score: the sum of the numbers of a table beside each of the parents."""
+    dialect = query.dialect
+    rows = pairs.each(lambda k: dialect.collected(f"l{k}", "child"), "l")
+    query.cte(f"{name}_rows", {"parent": "parent", **rows}, f"{table} GROUP BY parent")
+    query.cte(f"{name}_lists", pairs.each(lambda k: dialect.collected(f"l{k}", "parent"), "l"), f"{name}_rows")
+    own = [[f"{name}_{k}_{u}" for u in range(len(parents))] for k in range(pairs.n_classes)]
     sums = {
-        f"{name}_{k}_{u}": dialect.sum_at(f"{name}_lists.l{k}", places[u])
+        sum_: dialect.sum_at(f"{name}_lists.l{k}", parent, pairs.children)
         for k in range(pairs.n_classes)
-        for u in parents
+        for sum_, parent in zip(own[k], parents, strict=True)
     }
     query.step(f"{name}_parents", sums, [f"CROSS JOIN {name}_lists"])
-    own = [[f"{name}_{k}_{u}" for u in parents] for k in range(pairs.n_classes)]
     query.step(f"{name}_tops", pairs.each(lambda k: dialect.greatest(own[k]), f"{name}_t"))
     one, zero = dialect.first_number(1), dialect.first_number(0)
 
