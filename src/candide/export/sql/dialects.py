@@ -27,6 +27,8 @@ class Dialect:
     least_name: ClassVar[str] = "LEAST"
     # Materializes steps that are read several times, so that they are not computed again.
     fence: ClassVar[str] = ""
+    # The same for steps whose rows have numbers, which must stay.
+    fence_once: ClassVar[str] = " MATERIALIZED"
     # Keeps the optimizer from inlining the expressions of a subquery.
     barrier: ClassVar[str] = ""
     # Whether a table row can be passed through as one value, and whether rows have numbers.
@@ -135,6 +137,10 @@ class Dialect:
     def values(self, rows: str, names: Sequence[str]) -> str:
         """Return a query for a table of literal rows."""
         return f"SELECT * FROM (VALUES {rows}) AS listed({', '.join(names)})"
+
+    def row_number(self, key: str) -> str:
+        """Return a number for each row of a step, or its key where such steps may be computed twice."""
+        return "ROW_NUMBER() OVER ()"
 
     def collected(self, number: str, order: str) -> str:
         """Return all cells of a column as a list."""
@@ -258,6 +264,10 @@ class Translated(Dialect):
 
     has_lists = False
     checks_types = False
+    fence_once = ""
+
+    def row_number(self, key: str) -> str:
+        return key
 
     def in_zone(self, cell: str, zone: tzinfo) -> str:
         if self.name not in _HAS_ZONES:

@@ -23,11 +23,12 @@ class _Step:
 
     columns: dict[str, str]
     source: str  # with all that comes after FROM
+    once: bool = False  # whether its rows may not be computed twice
 
     def only(self, needed: set[str]) -> _Step:
         """With some of the columns, or the first."""
         kept = {name: how for name, how in self.columns.items() if name in needed}
-        return _Step(kept or dict([next(iter(self.columns.items()))]), self.source)
+        return _Step(kept or dict([next(iter(self.columns.items()))]), self.source, self.once)
 
     def names(self) -> set[str]:
         """Return all names that it uses."""
@@ -60,9 +61,9 @@ class Query:
         self.cte(name, {**kept, **columns}, " ".join([self.last, *joins]))
         self._go_on(name)
 
-    def cte(self, name: str, columns: Mapping[str, str], source: str) -> None:
-        """Add a common table expression that is not a step."""
-        self._steps[name] = _Step(dict(columns), source)
+    def cte(self, name: str, columns: Mapping[str, str], source: str, *, once: bool = False) -> None:
+        """Add a common table expression that is not a step; ``once``: its rows may not be computed twice."""
+        self._steps[name] = _Step(dict(columns), source, once)
 
     def labels(self, name: str, pairs: Iterable[tuple[str, int]]) -> None:
         """Add a table of labels and codes to the query."""
@@ -87,9 +88,13 @@ class Query:
         """Return the whole text."""
         answers = _Step({str(i): how for i, how in enumerate(columns)}, source or self.last)
         steps = self._needed(answers.names())
-        parts = [f"{name} AS{self.fence} (\n  {text}\n)" for name, text in steps.items()]
+        parts = [f"{name} AS{self._fence(name)} (\n  {text}\n)" for name, text in steps.items()]
         listed = ",\n  ".join(columns)
         return f"WITH {', '.join(parts)}\nSELECT\n  {listed}\nFROM {answers.source}\n"
+
+    def _fence(self, name: str) -> str:
+        step = self._steps[name]
+        return self.dialect.fence_once if isinstance(step, _Step) and step.once else self.fence
 
     def _needed(self, needed: set[str]) -> dict[str, str]:
         """Return the steps with only the columns that later steps use."""

@@ -306,10 +306,24 @@ class FourierInputs:
         return f"{self.prefix}_u{j}"
 
     def write(self, query: Query) -> None:
-        """The step for combinations of codes."""
-        most = range(self.absent.most)
-        swept = [*self.absent.places, *map(self.expected, most), *(entry(self.prefix, i, j) for i in most for j in range(i + 1))]
-        query.cte(f"{self.prefix}_given", *distinct(f"{self.prefix}_key", [*self.names, *self.slots, *self.lacking, *swept], query.last))
+        """The step for combinations of codes, which get a number that rows are joined by."""
+        p, most = self.prefix, range(self.absent.most)
+        swept = [*self.absent.places, *map(self.expected, most), *(entry(p, i, j) for i in most for j in range(i + 1))]
+        known = self._numbers_of_absent()
+        columns, source = distinct(f"{p}_key", [*self.names, *self.slots, *self.lacking, *swept], query.last)
+        query.cte(f"{p}_keys", columns, source)
+        given = {name: name for name in columns} | {"code": query.dialect.row_number("code_key")} | known
+        query.cte(f"{p}_given", given, f"{p}_keys", once=True)
+        query.step(f"{p}_codes", {self.code: f"{p}_given.code"}, [f"JOIN {p}_given ON {p}_given.code_key = {p}_key"])
+
+    @property
+    def code(self) -> str:
+        """The name of the number of a combination of codes."""
+        return f"{self.prefix}_code"
+
+    def _numbers_of_absent(self) -> dict[str, str]:
+        """Return how many columns are absent, and how many ranks."""
+        return {"n_absent": total(self.lacking), "n_absent_ranks": self.absent.number} if self.lacking else {}
 
 
 @dataclass(frozen=True)
@@ -322,13 +336,13 @@ class FourierView:
 
     def write(self, query: Query) -> str:
         """The steps; how they are joined."""
-        name, p = self.name, self.inputs.prefix
+        name = self.name
         query.table(f"{name}_features", {}, self._numbers())
         heights = f"({self._heights(query.dialect)}{query.dialect.barrier}) AS heights"
         query.cte(
-            f"{name}_scores", {"code_key": "code_key", **self._sums(query.dialect)}, f"{heights} GROUP BY code_key"
+            f"{name}_scores", {"code": "code", **self._sums(query.dialect)}, f"{heights} GROUP BY code"
         )
-        return f"JOIN {name}_scores ON {name}_scores.code_key = {p}_key"
+        return f"JOIN {name}_scores ON {name}_scores.code = {self.inputs.code}"
 
     @property
     def lacks_all(self) -> str | None:
@@ -365,7 +379,7 @@ class FourierView:
     def _heights(self, dialect: Dialect) -> str:
         columns = [f"{self._height(dialect)} AS height", *self._slopes]
         source = f"{self.inputs.prefix}_given CROSS JOIN {self.name}_features"
-        return f"SELECT code_key, {', '.join(columns)} FROM {source}"
+        return f"SELECT code, {', '.join(columns)} FROM {source}"
 
     def _height(self, dialect: Dialect) -> str:
         """The cosine of the angle; of rows that lack columns, its expectation."""
@@ -388,8 +402,7 @@ class FourierView:
                 log_size.append(f"COALESCE({size} * {self._absent(i)} * {self._absent(j)}, 0.0)")
         size = exponential(f"({total(log_size)})", dialect)
         damped = f"{size} * COS({total(angle)} - ({total(turns)}))"
-        known = f"WHEN {inputs.absent.number} <= {len(absent)} THEN {damped}"
-        return f"CASE WHEN {total(inputs.lacking)} = 0 THEN {height} {known} END"
+        return f"CASE WHEN n_absent = 0 THEN {height} WHEN n_absent_ranks <= {len(absent)} THEN {damped} END"
 
     def _absent(self, j: int) -> str:
         """Return the frequency of the j-th absent rank."""
