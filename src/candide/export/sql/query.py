@@ -74,11 +74,19 @@ class Query:
         """Add a table of numbers to the query, with ``place``, the number of a row from 0."""
         self._steps[name] = self.dialect.table(integers, numbers)
 
-    def sparse_table(self, name: str, cells: Array, numbers: Mapping[str, Array]) -> None:
-        """Add a table of numbers for some of many cells, the column ``cell``, in ascending order."""
-        self.table(f"{name}_gaps", {"gap": np.diff(cells, prepend=0)}, numbers)
-        cell = "CAST(SUM(gap) OVER (ORDER BY place) AS INTEGER)"
-        self.cte(name, {"cell": cell, **{column: column for column in numbers}}, f"{name}_gaps")
+    def sparse_table(self, name: str, parent: Array, child: Array, width: int, numbers: Mapping[str, Array]) -> None:
+        """Add a table of numbers for some pairs, ``parent`` and ``child`` (below ``width``), in ascending order.
+
+        The text of the query has the gaps between them, where the database then still finds pairs by an index.
+        """
+        if not self.dialect.indexes_sums:
+            self.table(name, {"parent": parent, "child": child}, numbers)
+            return
+        self.table(f"{name}_gaps", {"gap": np.diff(parent * width + child, prepend=0)}, numbers)
+        kept = {column: column for column in numbers}
+        self.cte(f"{name}_cells", {"cell": "SUM(gap) OVER (ORDER BY place)", **kept}, f"{name}_gaps")
+        own = {"parent": f"CAST((cell - cell % {width}) / {width} AS INTEGER)", "child": f"CAST(cell % {width} AS INTEGER)"}
+        self.cte(name, {**own, **kept}, f"{name}_cells")
 
     def raw(self, name: str, text: str) -> None:
         """Add a common table expression that is already written."""

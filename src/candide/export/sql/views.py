@@ -96,13 +96,13 @@ class Pairs:
         kept = {"slot": "place", "col": "col", **{name: name for name in alone}}
         query.cte(f"{p}_alone", {**kept, **shares}, f"{p}_slots")
         one, other = np.nonzero(np.triu(table.joint.any(axis=0), 1))
-        query.sparse_table(f"{p}_counts", one * self.n_slots + other, self.counts(table.joint[:, one, other]))
+        query.sparse_table(f"{p}_counts", one, other, self.n_slots, self.counts(table.joint[:, one, other]))
 
     def _all_pairs(self) -> str:
         """Two slots of different columns, or one twice, and their count, if there is one."""
         p = self.prefix
-        n = self.n_slots
-        order = f"counts.cell = CASE WHEN p.slot < c.slot THEN p.slot * {n} + c.slot ELSE c.slot * {n} + p.slot END"
+        order = "counts.parent = CASE WHEN p.slot < c.slot THEN p.slot ELSE c.slot END"
+        order += " AND counts.child = CASE WHEN p.slot < c.slot THEN c.slot ELSE p.slot END"
         pairs = f"{p}_alone AS p CROSS JOIN {p}_alone AS c"
         return f"{pairs} LEFT JOIN {p}_counts AS counts ON {order}"
 
@@ -162,8 +162,8 @@ class TripleView:
         sizes = self.pairs.one.merged.sizes[other]
         of = {"other": other, "places": one * len(self.pairs.slots) + other, "size": sizes, "shift": self._shifts}
         query.table(f"{name}_of", of, {})
-        cells, counts = self._counts()
-        query.sparse_table(f"{name}_counts", cells, self.pairs.counts(counts))
+        *cells, counts = self._counts()
+        query.sparse_table(f"{name}_counts", *cells, self.pairs.n_slots, self.pairs.counts(counts))
         query.cte(f"{name}_all", self._logs(query.dialect), self._all_triples())
         if query.dialect.has_lists:
             return averaged_rows(name, self.pairs, f"{name}_all", self._parents(), query)
@@ -193,14 +193,14 @@ class TripleView:
         """Return the parents of a combination of codes."""
         return f"CASE place {' '.join(f'WHEN {i} THEN {joint}' for i, joint in enumerate(self._parents()))} END"
 
-    def _counts(self) -> tuple[Array, Floats]:
-        """Cells of parents and a slot of a third column that ever came together, and their counts."""
+    def _counts(self) -> tuple[Array, Array, Floats]:
+        """Joint slots of parents and slots of a third column that ever came together, and their counts."""
         merging, joint, counts = self.pairs.one.merged, self.view.joint, self.view.table.joint.copy()
         for begin, end, columns in zip(joint.offsets, joint.offsets[1:], joint.columns, strict=False):
             for j in columns:
                 counts[:, begin:end, merging.offsets[j] : merging.offsets[j + 1]] = 0.0
         parent, child = np.nonzero(counts.any(axis=0))
-        return parent * self.pairs.n_slots + child, counts[:, parent, child]
+        return parent, child, counts[:, parent, child]
 
     def _all_triples(self) -> str:
         """All slots of parents, with every slot."""
@@ -208,8 +208,7 @@ class TripleView:
         joined = f"{name}_of AS o JOIN {p}_both AS u ON u.places = o.places"
         joined += f" JOIN {p}_both AS s ON s.parent = u.parent"
         joined += f" LEFT JOIN {p}_both AS t ON t.parent = u.child AND t.child = s.child"
-        cell = f"{_JOINT} * {self.pairs.n_slots} + s.child"
-        return f"{joined} LEFT JOIN {name}_counts AS n ON n.cell = {cell}"
+        return f"{joined} LEFT JOIN {name}_counts AS n ON n.parent = {_JOINT} AND n.child = s.child"
 
     def _logs(self, dialect: Dialect) -> dict[str, str]:
         """log p(x_j | x_s, x_t, class), and beside the first parent log p(x_s, x_t | class)."""
@@ -337,7 +336,8 @@ class FourierView:
     def write(self, query: Query) -> str:
         """The steps; how they are joined."""
         name = self.name
-        query.table(f"{name}_features", {}, self._numbers())
+        query.table(f"{name}_numbers", {}, self._numbers())
+        query.cte(f"{name}_features", self._features(query.dialect), f"{name}_numbers")
         heights = f"({self._heights(query.dialect)}{query.dialect.barrier}) AS heights"
         query.cte(
             f"{name}_scores", {"code": "code", **self._sums(query.dialect)}, f"{heights} GROUP BY code"
@@ -376,6 +376,15 @@ class FourierView:
             frequencies |= {f"t{j}": turn[j] for j in self._levels} | {f"l{j}": log_size[j] for j in self._levels}
         return {"phase": self.view.features.phases, **frequencies, **self._slopes}
 
+    def _features(self, dialect: Dialect) -> dict[str, str]:
+        """Return the columns of each feature, with a list of the frequencies of all levels where lists are of use."""
+        columns = {name: name for name in self._numbers()}
+        if dialect.has_lists and self.inputs.slots:
+            n_ranks, turning = self.inputs.n_ranks, set(self._turning)
+            places = range(n_ranks, len(self.view.features.frequencies))
+            columns["levels"] = f"[{', '.join(f'f{i}' if i in turning else '0.0' for i in places)}]"
+        return columns
+
     def _heights(self, dialect: Dialect) -> str:
         columns = [f"{self._height(dialect)} AS height", *self._slopes]
         source = f"{self.inputs.prefix}_given CROSS JOIN {self.name}_features"
@@ -385,10 +394,10 @@ class FourierView:
         """The cosine of the angle; of rows that lack columns, its expectation."""
         inputs, offsets = self.inputs, self.view.features.inputs.levels.offsets
         angle = ["phase", *(f"f{i} * {inputs.names[i]}" for i in self._turning if i < inputs.n_ranks)]
-        for slot, (begin, end) in zip(inputs.slots, pairwise(offsets.tolist()), strict=True):
-            some = [i for i in self._turning if begin <= i - inputs.n_ranks < end]
-            known = " ".join(f"WHEN {i - inputs.n_ranks} THEN f{i}" for i in some)
-            angle.append(f"CASE {slot} {known} ELSE {dialect.first_number(0)} END" if some else "")
+        for slot, span in zip(inputs.slots, pairwise(offsets.tolist()), strict=True):
+            levels = {i: f"f{i + inputs.n_ranks}" for i in range(*span) if i + inputs.n_ranks in self._turning}
+            if levels:
+                angle.append(dialect.cell("levels", slot, levels))
         height = f"COS({total(angle)})"
         if not inputs.lacking:
             return height
