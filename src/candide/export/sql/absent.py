@@ -85,7 +85,7 @@ class AbsentColumns:
         columns = len(self.lacks)
         rows = {f"w{n}_{i}": form.whitening[:, i] for n, form in enumerate(self.forms) for i in range(columns)}
         query.table(f"{self.name}_rows", {}, rows)
-        joins = [f"LEFT JOIN {self.name}_rows AS absent{j} ON absent{j}.place = {own}" for j, own in enumerate(self.places)]
+        joins = [f"LEFT JOIN {self.name}_rows AS b{j} ON b{j}.place = {own}" for j, own in enumerate(self.places)]
         begun: dict[str, str] = {}
         for n, form in enumerate(self.forms):
             begun |= self._begun(n, form, list(squares[form.name]), query)
@@ -105,9 +105,9 @@ class AbsentColumns:
         sum_of_squares = total([f"{name} * {name}" for name in squares])
         out = {f"{form.name}_q": sum_of_squares, f"{form.name}_h": query.dialect.first_number(0)}
         for j, place in enumerate(self.places):
-            parts = {f"{form.name}_u{j}": [f"absent{j}.w{n}_{i} * {squares[i]}" for i in columns]}
+            parts = {f"{form.name}_u{j}": [f"b{j}.w{n}_{i} * {squares[i]}" for i in columns]}
             for other in range(j + 1):
-                parts[entry(form.name, j, other)] = [f"absent{j}.w{n}_{i} * absent{other}.w{n}_{i}" for i in columns]
+                parts[entry(form.name, j, other)] = [f"b{j}.w{n}_{i} * b{other}.w{n}_{i}" for i in columns]
             out |= {name: f"CASE WHEN {place} IS NOT NULL THEN {total(own)} END" for name, own in parts.items()}
         return out
 

@@ -36,6 +36,8 @@ class Dialect:
     has_row_numbers: ClassVar[bool] = False
     # Whether the cells of a table can be collected in a list, and selected from it by their places.
     has_lists: ClassVar[bool] = True
+    # Whether numbers are looked up in arrays that stand in expressions, rather than joined.
+    has_arrays: ClassVar[bool] = False
     # Whether rows are joined by running sums at no higher cost than by stored numbers.
     indexes_sums: ClassVar[bool] = True
     # Whether a query can check the type of a column, and raise an error.
@@ -139,6 +141,10 @@ class Dialect:
     def values(self, rows: str, names: Sequence[str]) -> str:
         """Return a query for a table of literal rows."""
         return f"SELECT * FROM (VALUES {rows}) AS listed({', '.join(names)})"
+
+    def entry(self, values: Array, place: str) -> str:
+        """Return the number at a place of an array, from 0."""
+        raise NotImplementedError
 
     def row_number(self, key: str) -> str:
         """Return a number for each row of a step, or its key where such steps may be computed twice."""
@@ -293,9 +299,14 @@ class Translated(Dialect):
 
 
 class Spark(Translated):
-    """Spark SQL, with functions that sqlglot does not support."""
+    """Spark SQL, with functions that sqlglot does not support.
+
+    A join costs it more than reading a table of a million rows, so that numbers are looked up in arrays instead.
+    """
 
     name = "spark"
+    has_lists = True
+    has_arrays = True
 
     def in_zone(self, cell: str, zone: tzinfo) -> str:
         # sqlglot's translation of AT TIME ZONE is wrong unless the time zone of the session is UTC.
@@ -306,6 +317,29 @@ class Spark(Translated):
 
     def record(self, table: str) -> str:
         return f"STRUCT({table}.*)"
+
+    def entry(self, values: Array, place: str) -> str:
+        return f"GET({_array(values)}, {place})"
+
+    def collected(self, number: str, order: str) -> str:
+        # There is no order within aggregates.
+        return f"TRANSFORM(ARRAY_SORT(COLLECT_LIST(STRUCT({order}, {number}))), x -> x.{number})"
+
+    def places(self, places: Sequence[str]) -> str:
+        return f"[{', '.join(places)}]"
+
+    def sum_at(self, lists: str, place: str, places: str) -> str:
+        added = f"AGGREGATE({places}, 0e0, (a, i) -> a + COALESCE(GET(GET({lists}, {place}), i), 0e0))"
+        return f"CASE WHEN {place} IS NOT NULL THEN {added} END"
+
+    def cell(self, numbers: str, place: str, names: Mapping[int, str]) -> str:
+        return f"COALESCE(GET({numbers}, {place}), 0e0)"
+
+    def table(self, integers: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
+        columns = {**integers, **numbers}
+        n_rows = len(next(iter(columns.values())))
+        cells = "".join(f", {self.entry(own, 'place')} AS {name}" for name, own in columns.items())
+        return f"SELECT place{cells} FROM (SELECT EXPLODE(SEQUENCE(0, {n_rows - 1})) AS place) AS listed"
 
 
 class BigQuery(Translated):
@@ -356,6 +390,12 @@ def _called(function: str, values: list[str]) -> str:
 def _lists(columns: Mapping[str, Array], kind: str, ends: str) -> Iterator[tuple[str, str]]:
     for name, values in columns.items():
         yield name, f"CAST('{ends[0]}{','.join(_shortened(values))}{ends[1]}' AS {kind})"
+
+
+def _array(values: Array) -> str:
+    """Return an array of Spark."""
+    kind = "INTEGER" if values.dtype.kind == "i" else "DOUBLE"
+    return f"CAST(STRING_SPLIT('{','.join(_shortened(values))}', ',') AS {kind}[])"
 
 
 def _shortened(values: Array) -> list[str]:

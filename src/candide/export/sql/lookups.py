@@ -6,6 +6,7 @@ joined by this place: scores of classes, codes of views, ranks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -63,6 +64,14 @@ class ColumnTable:
         raise NotImplementedError
 
     def _write_rows(self, query: Query, rows: list[Array]) -> None:
+        if query.dialect.has_arrays:
+            arrays = [query.dialect.entry(own, self.place) for own in rows]
+            entry = re.compile(rf"\b{self.name}\.v(\d+)")
+            self.columns = {name: entry.sub(lambda m: arrays[int(m[1])], how) for name, how in self.columns.items()}
+            self.sums = {
+                name: [entry.sub(lambda m: arrays[int(m[1])], how) for how in parts] for name, parts in self.sums.items()
+            }
+            return
         named = {f"v{i}": own for i, own in enumerate(rows)}
         integers = {name: own for name, own in named.items() if own.dtype.kind == "i"}
         query.table(self.name, integers, {name: own for name, own in named.items() if name not in integers})
@@ -161,16 +170,18 @@ class Lookups:
             self.query.step("labels", {name: places[name] for name in some}, [joins[name] for name in some])
         made: set[str] = set()
         for tables in _batches(self.tables.values()):
-            self.query.step("entries", dict(_entries(tables, made)), [_join(table) for table in tables])
+            self.query.step("entries", dict(_entries(tables, made)), self._joins(tables))
+
+
+    def _joins(self, tables: Sequence[ColumnTable]) -> list[str]:
+        if self.query.dialect.has_arrays:
+            return []
+        return [f"LEFT JOIN {table.name} ON {table.name}.place = {table.place}" for table in tables]
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:
     listed = list(items)
     return (listed[i : i + _MOST_JOINS] for i in range(0, len(listed), _MOST_JOINS))
-
-
-def _join(table: ColumnTable) -> str:
-    return f"LEFT JOIN {table.name} ON {table.name}.place = {table.place}"
 
 
 def _entries(tables: Sequence[ColumnTable], made: set[str]) -> Iterator[tuple[str, str]]:
