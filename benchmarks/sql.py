@@ -174,7 +174,9 @@ def report(names: list[str], folder: Path | None, rounds: int) -> Iterator[str]:
     with ExitStack() as stack:
         engines = list(begun(names, stack))
         yield f"\nStarting takes {', '.join(f'{name} {seconds:.1f} s' for name, _, seconds in engines)}."
-        yield from heading("model", ["engine", "rows", "query, kB", "query, s", "predict_proba, s", "ratio", "difference"])
+        yield from heading(
+            "model", ["engine", "rows", "query, kB", "query, s", "predict_proba, s", "ratio", "difference"]
+        )
         for case in cases(folder):
             case.model.set_params(n_threads=1)
             for name, run, _ in engines:

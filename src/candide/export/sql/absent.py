@@ -91,7 +91,9 @@ class AbsentColumns:
             begun |= self._begun(n, form, list(squares[form.name]), query)
         query.step("to_sweep", begun, joins)
         for pivot in range(self.most):
-            query.step("swept", {name: how for form in self.forms for name, how in _swept(form.name, pivot, self.most).items()})
+            query.step(
+                "swept", {name: how for form in self.forms for name, how in _swept(form.name, pivot, self.most).items()}
+            )
 
     def _next(self, before: str | None) -> str:
         """Return the first absent column after another."""
@@ -121,7 +123,10 @@ def _swept(name: str, pivot: int, n: int) -> dict[str, str]:
     """Return the entries of the matrix after sweeping on one column; as they are where that column is none."""
     by, others = entry(name, pivot, pivot), [j for j in range(n) if j != pivot]
     u = f"{name}_u{pivot}"
-    out = {f"{name}_q": f"{name}_q - COALESCE({u} * {u} / {by}, 0.0)", f"{name}_h": f"{name}_h + COALESCE(LN({by}), 0.0)"}
+    out = {
+        f"{name}_q": f"{name}_q - COALESCE({u} * {u} / {by}, 0.0)",
+        f"{name}_h": f"{name}_h + COALESCE(LN({by}), 0.0)",
+    }
     out[by] = f"-1.0 / {by}"
     out[u] = f"{u} / {by}"
     for j in others:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 

@@ -142,6 +142,10 @@ class Dialect:
         """Return a query for a table of literal rows."""
         return f"SELECT * FROM (VALUES {rows}) AS listed({', '.join(names)})"
 
+    def array(self, values: Array) -> str:
+        """Return an array of numbers."""
+        raise NotImplementedError
+
     def entry(self, values: Array, place: str) -> str:
         """Return the number at a place of an array, from 0."""
         raise NotImplementedError
@@ -177,7 +181,9 @@ class Dialect:
         columns = {**integers, **numbers}
         n_rows = len(next(iter(columns.values())))
         lists = [*_lists(integers, "INTEGER[]", "[]"), *_lists(numbers, f"{self.number_type}[]", "[]")]
-        return ", ".join([f"SELECT UNNEST(RANGE({n_rows})) AS place", *(f"UNNEST({part}) AS {name}" for name, part in lists)])
+        return ", ".join(
+            [f"SELECT UNNEST(RANGE({n_rows})) AS place", *(f"UNNEST({part}) AS {name}" for name, part in lists)]
+        )
 
 
 class Postgres(Dialect):
@@ -319,7 +325,11 @@ class Spark(Translated):
         return f"STRUCT({table}.*)"
 
     def entry(self, values: Array, place: str) -> str:
-        return f"GET({_array(values)}, {place})"
+        return f"GET({self.array(values)}, {place})"
+
+    def array(self, values: Array) -> str:
+        kind = "INTEGER" if values.dtype.kind == "i" else "DOUBLE"
+        return f"CAST(STRING_SPLIT('{','.join(_shortened(values))}', ',') AS {kind}[])"
 
     def collected(self, number: str, order: str) -> str:
         # There is no order within aggregates.
@@ -333,7 +343,7 @@ class Spark(Translated):
         return f"CASE WHEN {place} IS NOT NULL THEN {added} END"
 
     def cell(self, numbers: str, place: str, names: Mapping[int, str]) -> str:
-        return f"COALESCE(GET({numbers}, {place}), 0e0)"
+        return f"CASE WHEN {place} >= 0 THEN GET({numbers}, {place}) ELSE 0e0 END"
 
     def table(self, integers: Mapping[str, Array], numbers: Mapping[str, Array]) -> str:
         columns = {**integers, **numbers}
@@ -390,12 +400,6 @@ def _called(function: str, values: list[str]) -> str:
 def _lists(columns: Mapping[str, Array], kind: str, ends: str) -> Iterator[tuple[str, str]]:
     for name, values in columns.items():
         yield name, f"CAST('{ends[0]}{','.join(_shortened(values))}{ends[1]}' AS {kind})"
-
-
-def _array(values: Array) -> str:
-    """Return an array of Spark."""
-    kind = "INTEGER" if values.dtype.kind == "i" else "DOUBLE"
-    return f"CAST(STRING_SPLIT('{','.join(_shortened(values))}', ',') AS {kind}[])"
 
 
 def _shortened(values: Array) -> list[str]:

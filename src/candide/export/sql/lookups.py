@@ -69,7 +69,8 @@ class ColumnTable:
             entry = re.compile(rf"\b{self.name}\.v(\d+)")
             self.columns = {name: entry.sub(lambda m: arrays[int(m[1])], how) for name, how in self.columns.items()}
             self.sums = {
-                name: [entry.sub(lambda m: arrays[int(m[1])], how) for how in parts] for name, parts in self.sums.items()
+                name: [entry.sub(lambda m: arrays[int(m[1])], how) for how in parts]
+                for name, parts in self.sums.items()
             }
             return
         named = {f"v{i}": own for i, own in enumerate(rows)}
@@ -86,7 +87,9 @@ class RangeTable(ColumnTable):
         rows = [values[places] for places, (_, values) in zip(at, self.entries, strict=True)]
         differs = np.any([own[1:] != own[:-1] for own in rows], axis=0)
         kept = np.concatenate([[True], differs])
-        self._write_rows(query, [np.append(own[kept], entry[1][-1]) for own, entry in zip(rows, self.entries)])
+        self._write_rows(
+            query, [np.append(own[kept], entry[1][-1]) for own, entry in zip(rows, self.entries, strict=True)]
+        )
         place = place_among(self.cell, cuts[differs], query.dialect)
         return f"CASE WHEN {self.cell} IS NULL THEN {int(kept.sum())} ELSE {place} END"
 
@@ -102,7 +105,9 @@ class LabelTable(ColumnTable):
 
     def write(self, query: Query) -> str:
         """Places are those of the labels, then that of missing and of other cells, then that of the range."""
-        labels = {label: i for i, label in enumerate(dict.fromkeys(label for keys, _ in self.entries for label in keys))}
+        labels = {
+            label: i for i, label in enumerate(dict.fromkeys(label for keys, _ in self.entries for label in keys))
+        }
         n_known = len(labels) or self.range_end
         self._write_rows(query, [self._row(labels, n_known, *entry) for entry in self.entries])
         other = str(n_known + 1)
@@ -171,7 +176,6 @@ class Lookups:
         made: set[str] = set()
         for tables in _batches(self.tables.values()):
             self.query.step("entries", dict(_entries(tables, made)), self._joins(tables))
-
 
     def _joins(self, tables: Sequence[ColumnTable]) -> list[str]:
         if self.query.dialect.has_arrays:

@@ -85,7 +85,10 @@ class Query:
         self.table(f"{name}_gaps", {"gap": np.diff(parent * width + child, prepend=0)}, numbers)
         kept = {column: column for column in numbers}
         self.cte(f"{name}_cells", {"cell": "SUM(gap) OVER (ORDER BY place)", **kept}, f"{name}_gaps")
-        own = {"parent": f"CAST((cell - cell % {width}) / {width} AS INTEGER)", "child": f"CAST(cell % {width} AS INTEGER)"}
+        own = {
+            "parent": f"CAST((cell - cell % {width}) / {width} AS INTEGER)",
+            "child": f"CAST(cell % {width} AS INTEGER)",
+        }
         self.cte(name, {**own, **kept}, f"{name}_cells")
 
     def raw(self, name: str, text: str) -> None:
@@ -218,11 +221,6 @@ def affine(weights: Floats, names: Sequence[str], constant: float, dialect: Dial
     """
     terms = [f"{dialect.number(w)} * {name}" for w, name in zip(weights.tolist(), names, strict=True) if w]
     return total([dialect.first_number(constant), *terms])
-
-
-def square(number: str) -> str:
-    """Return the square of an expression that is written only once."""
-    return f"POWER({number}, 2)"
 
 
 def exponential(number: str, dialect: Dialect) -> str:

@@ -20,10 +20,11 @@ from ...stacking.weights import StackingWeights
 from .absent import AbsentColumns, QuadraticForm
 from .cells import BinnedColumns, Cells
 from .dialects import Dialect
+from .fourier import FourierInputs, FourierView
 from .lookups import Lookups
 from .query import Query, clipped, total
 from .terms import add_entries, block_scores, column_reader, column_scores
-from .views import FourierInputs, FourierView, Pairs, PairView, TripleView
+from .views import Pairs, PairView, TripleView
 
 # The names of what weights are multiplied by: of complete rows, and of others, where almost all columns are given and
 # where almost none is.
@@ -148,6 +149,8 @@ class StackingQuery:
             scores = [f"v{i}_scores.r{k}" for k in range(self._n_classes)]
             zero = self.dialect.first_number(0)
             if isinstance(cte, FourierView):
+                if self.dialect.has_arrays:
+                    scores = [f"v{i}_r{k}" for k in range(self._n_classes)]
                 off = cte.lacks_all
                 if self.lacking:
                     self.patchy.add(i)
@@ -162,7 +165,9 @@ class StackingQuery:
         """Return a view that is computed in a separate query. Fourier views share inputs, and triples use pairs."""
         if isinstance(view, FourierRegression):
             inputs = view.features.inputs
-            return FourierView(name, view, self._shared(inputs, FourierInputs, self._absent_columns(inputs.ranks.columns)))
+            return FourierView(
+                name, view, self._shared(inputs, FourierInputs, self._absent_columns(inputs.ranks.columns))
+            )
         one = view.one if isinstance(view, TwoDependence) else view
         assert isinstance(one, OneDependence)
         pairs = self._shared(one, Pairs)

@@ -16,7 +16,7 @@ from ...families.table_likelihood import TableLikelihood
 from ...kernels.layouts import Floats
 from .cells import Cells
 from .dialects import Dialect
-from .lookups import ColumnTable, Labeled, Lookups
+from .lookups import Labeled, Lookups
 from .query import clipped, total
 
 
@@ -70,7 +70,9 @@ def table_scores(likelihood: TableLikelihood, offset: Floats, cells: Cells, look
     return [total([cells.dialect.first_number(o), *(own[k] for own in parts)]) for k, o in enumerate(offset.tolist())]
 
 
-def column_scores(likelihood: TableLikelihood, j: int, cells: Cells, lookups: Lookups, *, nulls: bool = True) -> list[str]:
+def column_scores(
+    likelihood: TableLikelihood, j: int, cells: Cells, lookups: Lookups, *, nulls: bool = True
+) -> list[str]:
     """Return the scores of one column, up to a term that all classes share. Without ``nulls``, missing cells add 0."""
     model = likelihood.models[j]
     assert model is not None
@@ -87,7 +89,8 @@ def block_scores(likelihood: TableLikelihood, cells: Cells, lookups: Lookups) ->
     """Return the scores of each block."""
     none = np.zeros(len(likelihood.statistics.rows))
     readers = [
-        ColumnReader(block.columns, cells, lookups, sums=f"block{i}") for i, block in enumerate(likelihood.family.blocks)
+        ColumnReader(block.columns, cells, lookups, sums=f"block{i}")
+        for i, block in enumerate(likelihood.family.blocks)
     ]
     pairs = zip(likelihood.blocks, readers, strict=True)
     return [family_scores(own, none, reader).finite for own, reader in pairs]

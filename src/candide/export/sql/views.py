@@ -1,28 +1,22 @@
-"""Views of pairs and triples of columns, and random Fourier features, as steps of a query.
+"""Views of pairs and triples of columns as steps of a query, which brings along tables of counts.
 
-Each combination of the codes that a view sees is scored once (``cells.distinct``): counts and features are tables that
-the query brings along and joins.
+Where there are lists, the logarithms of a class are a list of lists, and a row adds up the entries of its slots.
+Elsewhere each combination of slots is scored once (``cells.distinct``), by joins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from ...kernels.layouts import Array, Floats
 from ...kernels.scoring import BACK_STRENGTH
-from ...stacking.covariance import CholeskyFactor
 from ...stacking.dependence import OneDependence, TwoDependence
-from ...stacking.fourier_features import Inputs
-from ...stacking.fourier_regression import FourierRegression
-from .absent import AbsentColumns, QuadraticForm, entry
 from .cells import BinnedColumns, distinct
 from .dialects import Dialect
 from .query import Query, exponential, total
-
 
 # The joint slot of two parents.
 _JOINT = "(u.parent * o.size + u.child + o.shift)"
@@ -44,7 +38,9 @@ class Pairs:
         if not binned.cells.dialect.has_lists:
             binned.add_key(f"{prefix}_key", slots)
         columns = zip(slots, one.merged.columns.tolist(), strict=True)
-        return cls(prefix, one, slots, [slot if binned.lacks(i) is None else f"NULLIF({slot}, -1)" for slot, i in columns])
+        return cls(
+            prefix, one, slots, [slot if binned.lacks(i) is None else f"NULLIF({slot}, -1)" for slot, i in columns]
+        )
 
     @property
     def key(self) -> str:
@@ -219,7 +215,9 @@ class TripleView:
             third = f"LN(COALESCE(n.n{k}, 0) + {half} * (s.g{k} + t.g{k})) - LN(u.n{k} + {strength})"
             first = f"LN(u.n{k} + {strength} * u.b{k}) - {dialect.number(log_rows[k])}"
             zero = dialect.first_number(0)
-            return f"CASE WHEN s.child_place = o.other THEN {zero} WHEN s.child = u.parent THEN {first} ELSE {third} END"
+            return (
+                f"CASE WHEN s.child_place = o.other THEN {zero} WHEN s.child = u.parent THEN {first} ELSE {third} END"
+            )
 
         return {"parent": _JOINT, "child": "s.child", **self.pairs.each(log, "l")}
 
@@ -231,12 +229,16 @@ def averaged_rows(name: str, pairs: Pairs, table: str, parents: list[str], query
     query.cte(f"{name}_rows", {"parent": "parent", **rows}, f"{table} GROUP BY parent")
     query.cte(f"{name}_lists", pairs.each(lambda k: dialect.collected(f"l{k}", "parent"), "l"), f"{name}_rows")
     own = [[f"{name}_{k}_{u}" for u in range(len(parents))] for k in range(pairs.n_classes)]
+    lists, joins = f"{name}_lists", [f"CROSS JOIN {name}_lists"]
+    if dialect.has_arrays:
+        lists, joins = f"{name}_list", []
+        query.step(f"{name}_looked_up", {lists: f"(SELECT STRUCT({', '.join(rows)}) FROM {name}_lists)"})
     sums = {
-        sum_: dialect.sum_at(f"{name}_lists.l{k}", parent, pairs.children)
+        sum_: dialect.sum_at(f"{lists}.l{k}", parent, pairs.children)
         for k in range(pairs.n_classes)
         for sum_, parent in zip(own[k], parents, strict=True)
     }
-    query.step(f"{name}_parents", sums, [f"CROSS JOIN {name}_lists"])
+    query.step(f"{name}_parents", sums, joins)
     query.step(f"{name}_tops", pairs.each(lambda k: dialect.greatest(own[k]), f"{name}_t"))
     one, zero = dialect.first_number(1), dialect.first_number(0)
 
@@ -264,161 +266,3 @@ def averaged(name: str, pairs: Pairs, query: Query) -> str:
 
     query.cte(f"{name}_scores", {"code_key": "code_key", **pairs.each(mean, "r")}, f"{name}_tops GROUP BY code_key")
     return f"LEFT JOIN {name}_scores ON {name}_scores.code_key = {pairs.key}"
-
-
-@dataclass(frozen=True)
-class FourierInputs:
-    """The inputs of Fourier features: ranks of numbers, and slots of levels.
-
-    Ranks that are not given have the distribution that is to be expected beside the others (``absent``).
-    """
-
-    prefix: str
-    names: list[str]  # of the ranks
-    slots: list[str]  # of the columns of levels
-    lacks: list[str | None]  # of the ranks and then of the columns of levels; None where nulls are values
-    absent: AbsentColumns
-
-    @classmethod
-    def of(cls, prefix: str, inputs: Inputs, binned: BinnedColumns, absent: AbsentColumns) -> FourierInputs:
-        """Asks for the points, and for the text that knows a row by the codes that they are made from."""
-        names, slots = binned.coordinates(inputs.ranks), binned.slots(inputs.levels, prefix)
-        binned.add_key(f"{prefix}_key", [*binned.rank_codes(inputs.ranks), *slots])
-        lacks = [binned.lacks(i) for i in [*inputs.ranks.columns.tolist(), *inputs.levels.columns.tolist()]]
-        if names:
-            absent.allow(inputs.covariance.size)
-            whitening = CholeskyFactor.of(inputs.covariance).whitening
-            absent.add(QuadraticForm(prefix, names, np.zeros(len(names)), whitening))
-        return cls(prefix, names, slots, lacks, absent)
-
-    @property
-    def n_ranks(self) -> int:
-        return len(self.names)
-
-    @property
-    def lacking(self) -> list[str]:
-        """The names that are 1 where a column is not given."""
-        return sorted({name for name in self.lacks if name is not None})
-
-    def expected(self, j: int) -> str:
-        """The name of what is expected of the j-th absent rank, with a minus sign."""
-        return f"{self.prefix}_u{j}"
-
-    def write(self, query: Query) -> None:
-        """The step for combinations of codes, which get a number that rows are joined by."""
-        p, most = self.prefix, range(self.absent.most)
-        swept = [*self.absent.places, *map(self.expected, most), *(entry(p, i, j) for i in most for j in range(i + 1))]
-        known = self._numbers_of_absent()
-        columns, source = distinct(f"{p}_key", [*self.names, *self.slots, *self.lacking, *swept], query.last)
-        query.cte(f"{p}_keys", columns, source)
-        given = {name: name for name in columns} | {"code": query.dialect.row_number("code_key")} | known
-        query.cte(f"{p}_given", given, f"{p}_keys", once=True)
-        query.step(f"{p}_codes", {self.code: f"{p}_given.code"}, [f"JOIN {p}_given ON {p}_given.code_key = {p}_key"])
-
-    @property
-    def code(self) -> str:
-        """The name of the number of a combination of codes."""
-        return f"{self.prefix}_code"
-
-    def _numbers_of_absent(self) -> dict[str, str]:
-        """Return how many columns are absent, and how many ranks."""
-        return {"n_absent": total(self.lacking), "n_absent_ranks": self.absent.number} if self.lacking else {}
-
-
-@dataclass(frozen=True)
-class FourierView:
-    """The sum of Fourier features, each times its slope."""
-
-    name: str
-    view: FourierRegression
-    inputs: FourierInputs
-
-    def write(self, query: Query) -> str:
-        """The steps; how they are joined."""
-        name = self.name
-        query.table(f"{name}_numbers", {}, self._numbers())
-        query.cte(f"{name}_features", self._features(query.dialect), f"{name}_numbers")
-        heights = f"({self._heights(query.dialect)}{query.dialect.barrier}) AS heights"
-        query.cte(
-            f"{name}_scores", {"code": "code", **self._sums(query.dialect)}, f"{heights} GROUP BY code"
-        )
-        return f"JOIN {name}_scores ON {name}_scores.code = {self.inputs.code}"
-
-    @property
-    def lacks_all(self) -> str | None:
-        """Whether none of the columns is given; None where that cannot be."""
-        names = self.inputs.lacks
-        if any(name is None for name in names):
-            return None
-        some = sorted({name for name in names if name is not None})
-        return f"{total(some)} = {len(some)}"
-
-    @property
-    def _turning(self) -> list[int]:
-        """Return the inputs that vary."""
-        return [int(i) for i in np.flatnonzero(self.view.features.frequencies.any(axis=1))]
-
-    @property
-    def _slopes(self) -> dict[str, Floats]:
-        return {f"g{k}": slope for k, slope in enumerate(self.view.slopes.T)}
-
-    @property
-    def _levels(self) -> dict[int, str]:
-        """Places of columns of levels that may be lacking, and where they are."""
-        places = enumerate(self.inputs.lacks[self.inputs.n_ranks :])
-        return {j: name for j, name in places if name is not None}
-
-    def _numbers(self) -> dict[str, Floats]:
-        """Return the columns of each feature."""
-        frequencies = {f"f{i}": self.view.features.frequencies[i] for i in self._turning}
-        if self._levels:
-            turn, log_size = self.view.features.level_means()
-            frequencies |= {f"t{j}": turn[j] for j in self._levels} | {f"l{j}": log_size[j] for j in self._levels}
-        return {"phase": self.view.features.phases, **frequencies, **self._slopes}
-
-    def _features(self, dialect: Dialect) -> dict[str, str]:
-        """Return the columns of each feature, with a list of the frequencies of all levels where lists are of use."""
-        columns = {name: name for name in self._numbers()}
-        if dialect.has_lists and self.inputs.slots:
-            n_ranks, turning = self.inputs.n_ranks, set(self._turning)
-            places = range(n_ranks, len(self.view.features.frequencies))
-            columns["levels"] = f"[{', '.join(f'f{i}' if i in turning else '0.0' for i in places)}]"
-        return columns
-
-    def _heights(self, dialect: Dialect) -> str:
-        columns = [f"{self._height(dialect)} AS height", *self._slopes]
-        source = f"{self.inputs.prefix}_given CROSS JOIN {self.name}_features"
-        return f"SELECT code, {', '.join(columns)} FROM {source}"
-
-    def _height(self, dialect: Dialect) -> str:
-        """The cosine of the angle; of rows that lack columns, its expectation."""
-        inputs, offsets = self.inputs, self.view.features.inputs.levels.offsets
-        angle = ["phase", *(f"f{i} * {inputs.names[i]}" for i in self._turning if i < inputs.n_ranks)]
-        for slot, span in zip(inputs.slots, pairwise(offsets.tolist()), strict=True):
-            levels = {i: f"f{i + inputs.n_ranks}" for i in range(*span) if i + inputs.n_ranks in self._turning}
-            if levels:
-                angle.append(dialect.cell("levels", slot, levels))
-        height = f"COS({total(angle)})"
-        if not inputs.lacking:
-            return height
-        absent = range(inputs.absent.most)
-        turns = [f"COALESCE({inputs.expected(j)} * {self._absent(j)}, 0.0)" for j in absent]
-        angle += [f"{name} * t{j}" for j, name in self._levels.items()]
-        log_size = [f"{name} * l{j}" for j, name in self._levels.items()]
-        for i in absent:
-            for j in range(i + 1):
-                size = f"{dialect.number(0.5 if i == j else 1.0)} * {entry(inputs.prefix, i, j)}"
-                log_size.append(f"COALESCE({size} * {self._absent(i)} * {self._absent(j)}, 0.0)")
-        size = exponential(f"({total(log_size)})", dialect)
-        damped = f"{size} * COS({total(angle)} - ({total(turns)}))"
-        return f"CASE WHEN n_absent = 0 THEN {height} WHEN n_absent_ranks <= {len(absent)} THEN {damped} END"
-
-    def _absent(self, j: int) -> str:
-        """Return the frequency of the j-th absent rank."""
-        known = (f"WHEN {i} THEN f{i}" for i in self._turning if i < self.inputs.n_ranks)
-        return f"CASE {self.inputs.absent.places[j]} {' '.join(known)} ELSE 0.0 END"
-
-    def _sums(self, dialect: Dialect) -> dict[str, str]:
-        """The scores of each class."""
-        at_mean = (self.view.sums.mean @ self.view.slopes).tolist()
-        return {f"r{k}": f"SUM(g{k} * height) - {dialect.number(mean)}" for k, mean in enumerate(at_mean)}
