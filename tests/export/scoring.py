@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from tiers import late
 
@@ -32,6 +33,29 @@ def score(request: pytest.FixtureRequest) -> Score:
 
 def scored_by(dialect: str, address: str = "") -> Score:
     return partial(_scored, dialect=dialect, address=address)
+
+
+@pytest.fixture(scope="module")
+def spark_sql() -> Iterator[Score]:
+    """Spark, on two cores."""
+    from candide.sources.cluster_files import find_java
+
+    find_java()
+    from pyspark.sql import SparkSession
+
+    settings = {"spark.ui.enabled": "false", "spark.driver.memory": "600m", "spark.sql.shuffle.partitions": "2"}
+    settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.log.level": "OFF"}
+    builder = SparkSession.builder.master("local[2]").appName("candide")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+
+    def scored(query: str, rows: pd.DataFrame, dialect: str) -> pd.DataFrame:
+        session.createDataFrame(pa.Table.from_pandas(rows, preserve_index=False)).createOrReplaceTempView("rows")
+        return session.sql(query).toPandas().sort_values("id", ignore_index=True)
+
+    yield partial(scored, dialect="spark")
+    session.stop()
 
 
 def _scored(query: str, rows: pd.DataFrame, dialect: str, address: str = "") -> pd.DataFrame:

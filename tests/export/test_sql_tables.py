@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from properties.tables import repeated_values
+from sklearn.datasets import load_iris, load_wine
 from tiers import fitted_once, tries
 
 from candide import NaiveBayes
@@ -19,9 +20,9 @@ from candide.exceptions import ParameterError
 from candide.model.classifier import Classifier
 from candide.stacking.cell_regression import CellRegression
 
-from .scoring import Score, assert_same_answers, score, scored_by
+from .scoring import Score, assert_same_answers, score, scored_by, spark_sql
 
-__all__ = ["score"]
+__all__ = ["score", "spark_sql"]
 
 
 def table_of(seed: int, n_rows: int = 120) -> tuple[pd.DataFrame, Any]:
@@ -258,3 +259,29 @@ def test_corrections_of_cells(score: Score) -> None:
     rows.loc[0, "job"] = "pilot"
     rows.loc[1, ["age", "gain"]] = 1e6, -1e6
     assert_same_answers(fit_cells(), rows, score)
+
+
+def test_several_numbers_that_are_not_given(score: Score) -> None:
+    """Each with its distribution beside the others, in covariances and Fourier features."""
+    X, y = load_iris(return_X_y=True)
+    model = NaiveBayes().fit(X[::2], y[::2])
+    rows = X[:64].copy()
+    rows[np.arange(64)[:, None] >> np.arange(4) & 1 == 1] = np.nan
+    assert_same_answers(model, rows, score)
+
+
+def test_numbers_of_views_are_tables() -> None:
+    """A formula for each set of absent columns, or for each code, would take twice as much."""
+    model = NaiveBayes().fit(*load_wine(return_X_y=True))
+    query = model.to_sql("duckdb")
+    assert len(query) < 700_000
+    assert query.count("CASE") < 1_500
+
+
+@pytest.mark.spark
+def test_spark_gives_the_same_answers(spark_sql: Score) -> None:
+    frame, y = table_of(11)
+    model = NaiveBayes(order=0, calibrate=None).fit(frame, y)
+    assert_same_answers(model, with_strangers(frame)[:20], spark_sql)
+    X, labels = load_iris(return_X_y=True)
+    assert_same_answers(NaiveBayes(calibrate=None).fit(X[:, 2:], labels), X[:, 2:], spark_sql)

@@ -102,9 +102,9 @@ class StackingQuery:
         for place, j in enumerate(self.views.columns):
             model = self.likelihood.models[j]
             if model is not None and (together or self._has_weight(place)):
-                terms = model.terms(nulls=self._knows_nulls(j))
-                if isinstance(terms[0], CodeTable):
-                    self._gather_entries(place, j, terms[0], together=together)
+                first = model.terms(nulls=self._knows_nulls(j))[0]
+                if isinstance(first, CodeTable):
+                    self._gather_entries(place, j, first, together=together)
                     continue
                 sums.append(column_scores(self.likelihood, j, self.cells, self.lookups, nulls=self._knows_nulls(j)))
                 if self._has_weight(place):
@@ -200,8 +200,8 @@ class StackingQuery:
         for part in self.shared.values():
             part.write(query)
         joins = [join for view in self.separate_views if (join := view.write(query))]
-        columns = {f"r{i}_{k}": own for i, scores in self.raw.items() for k, own in enumerate(scores)}
-        query.step("views", {**self._begun(), **columns}, joins)
+        raw = {f"r{i}_{k}": own for i, scores in self.raw.items() for k, own in enumerate(scores)}
+        query.step("views", {**self._begun(), **raw}, joins)
         n_classes = self._n_classes
         middles = {f"m{i}": f"({total([f'r{i}_{k}' for k in range(n_classes)])}) / {n_classes}" for i in self.raw}
         if middles:

@@ -179,6 +179,7 @@ def add_entries(
 
     ``table`` has the codes of ``term.with_neutral``.
     """
+    keys: Floats | list[str]
     j, cells = reader.columns[term.column], reader.cells
     missing, unseen = table[term.code(term.missing)], table[term.code(term.unseen)]
     if term.cuts is not None:

@@ -158,8 +158,8 @@ class TripleView:
         sizes = self.pairs.one.merged.sizes[other]
         of = {"other": other, "places": one * len(self.pairs.slots) + other, "size": sizes, "shift": self._shifts}
         query.table(f"{name}_of", of, {})
-        *cells, counts = self._counts()
-        query.sparse_table(f"{name}_counts", *cells, self.pairs.n_slots, self.pairs.counts(counts))
+        parent, child, counts = self._counts()
+        query.sparse_table(f"{name}_counts", parent, child, self.pairs.n_slots, self.pairs.counts(counts))
         query.cte(f"{name}_all", self._logs(query.dialect), self._all_triples())
         if query.dialect.has_lists:
             return averaged_rows(name, self.pairs, f"{name}_all", self._parents(), query)
