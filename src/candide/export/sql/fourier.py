@@ -182,7 +182,7 @@ class FourierView:
         if not inputs.lacking:
             return height
         absent = range(inputs.absent.most)
-        turns = [f"COALESCE({inputs.expected(j)} * {self._absent(j)}, 0.0)" for j in absent]
+        shifts = [f"COALESCE({inputs.expected(j)} * {self._absent(j)}, 0.0)" for j in absent]
         angle += [f"{name} * t{j}" for j, name in self._levels.items()]
         log_size = [f"{name} * l{j}" for j, name in self._levels.items()]
         for i in absent:
@@ -190,7 +190,7 @@ class FourierView:
                 size = f"{dialect.number(0.5 if i == j else 1.0)} * {entry(inputs.prefix, i, j)}"
                 log_size.append(f"COALESCE({size} * {self._absent(i)} * {self._absent(j)}, 0.0)")
         size = exponential(f"({total(log_size)})", dialect)
-        damped = f"{size} * COS({total(angle)} - ({total(turns)}))"
+        damped = f"{size} * COS({total(angle)} - ({total(shifts)}))"
         return f"CASE WHEN n_absent = 0 THEN {height} WHEN n_absent_ranks <= {len(absent)} THEN {damped} END"
 
     def _absent(self, j: int) -> str:
