@@ -52,7 +52,7 @@ def spark_sql() -> Iterator[Score]:
 
     def scored(query: str, rows: pd.DataFrame, dialect: str) -> pd.DataFrame:
         session.createDataFrame(pa.Table.from_pandas(rows, preserve_index=False)).createOrReplaceTempView("rows")
-        return session.sql(query).toPandas().sort_values("id", ignore_index=True)
+        return session.sql(query).toArrow().to_pandas().sort_values("id", ignore_index=True)
 
     yield partial(scored, dialect="spark")
     session.stop()

@@ -82,10 +82,12 @@ class AbsentColumns:
         for j, place in enumerate(self.places):
             query.step("absent", {place: self._next(self.places[j - 1] if j else None)})
         query.step("squares", {name: how for own in squares.values() for name, how in own.items()})
-        columns = len(self.lacks)
-        rows = {f"w{n}_{i}": form.whitening[:, i] for n, form in enumerate(self.forms) for i in range(columns)}
-        query.table(f"{self.name}_rows", {}, rows)
-        joins = [f"LEFT JOIN {self.name}_rows AS b{j} ON b{j}.place = {own}" for j, own in enumerate(self.places)]
+        joins = []
+        if not query.dialect.has_arrays:
+            columns = range(len(self.lacks))
+            rows = {f"w{n}_{i}": form.whitening[:, i] for n, form in enumerate(self.forms) for i in columns}
+            query.table(f"{self.name}_rows", {}, rows)
+            joins = [f"LEFT JOIN {self.name}_rows AS b{j} ON b{j}.place = {own}" for j, own in enumerate(self.places)]
         begun: dict[str, str] = {}
         for n, form in enumerate(self.forms):
             begun |= self._begun(n, form, list(squares[form.name]), query)
@@ -103,13 +105,17 @@ class AbsentColumns:
 
     def _begun(self, n: int, form: QuadraticForm, squares: list[str], query: Query) -> dict[str, str]:
         """Return the matrix that is swept, for the absent columns."""
-        columns = range(len(self.lacks))
+        columns, dialect = range(len(self.lacks)), query.dialect
+
+        def cell(j: int, i: int) -> str:
+            return dialect.entry(form.whitening[:, i], self.places[j]) if dialect.has_arrays else f"b{j}.w{n}_{i}"
+
         sum_of_squares = total([f"{name} * {name}" for name in squares])
         out = {f"{form.name}_q": sum_of_squares, f"{form.name}_h": query.dialect.first_number(0)}
         for j, place in enumerate(self.places):
-            parts = {f"{form.name}_u{j}": [f"b{j}.w{n}_{i} * {squares[i]}" for i in columns]}
+            parts = {f"{form.name}_u{j}": [f"{cell(j, i)} * {squares[i]}" for i in columns]}
             for other in range(j + 1):
-                parts[entry(form.name, j, other)] = [f"b{j}.w{n}_{i} * b{other}.w{n}_{i}" for i in columns]
+                parts[entry(form.name, j, other)] = [f"{cell(j, i)} * {cell(other, i)}" for i in columns]
             out |= {name: f"CASE WHEN {place} IS NOT NULL THEN {total(own)} END" for name, own in parts.items()}
         return out
 
