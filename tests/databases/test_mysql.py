@@ -236,7 +236,7 @@ def test_rows_stay_on_the_server_until_they_are_fetched(put_maria: Put) -> None:
     try:
         with database.snapshot():
             batches = database.answer(query, pa.schema([("x", pa.string())]), many=True)
-            assert len(next(batches)) == 10_000  # and the rest is left
+            assert 0 < len(next(batches)) <= 10_000  # and the rest is left
         assert tracemalloc.get_traced_memory()[1] < 30 << 20
     finally:
         tracemalloc.stop()
