@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -36,12 +37,12 @@ def text_sides(data: Data, engines: Engines) -> list[Side]:
         return candide.TextNB("multinomial", calibrate="temperature", compute_loo=False, **how)
 
     places = dict(_places("texts", data, engines))
-    sides = [Side(f"multinomial, {name}", _fit(fit, multinomial), _judge(data)) for name, fit in places.items()]
+    sides = [Side(f"multinomial, {name}", _fit(fit, multinomial), judge(data)) for name, fit in places.items()]
     for name in ("two threads", "Spark"):
         if name in places:
-            sides.append(Side(f"multinomial, calibrated, {name}", _fit(places[name], calibrated), _judge(data)))
-            sides.append(Side(f"TextNB(), {name}", _fit(places[name], candide.TextNB), _judge(data), _FEW))
-    return sides + (_mllib(data, engines.spark, _text_stages()) if engines.spark else [])
+            sides.append(Side(f"multinomial, calibrated, {name}", _fit(places[name], calibrated), judge(data)))
+            sides.append(Side(f"TextNB(), {name}", _fit(places[name], candide.TextNB), judge(data), _FEW))
+    return sides + (_mllib(data, engines.spark, text_stages()) if engines.spark else [])
 
 
 def table_sides(data: Data, engines: Engines) -> list[Side]:
@@ -49,11 +50,11 @@ def table_sides(data: Data, engines: Engines) -> list[Side]:
         return candide.GaussianNB(calibrate="temperature", **how)
 
     places = dict(_places("rows", data, engines))
-    sides = [Side(f"GaussianNB, {name}", _fit(fit, candide.GaussianNB), _judge(data)) for name, fit in places.items()]
+    sides = [Side(f"GaussianNB, {name}", _fit(fit, candide.GaussianNB), judge(data)) for name, fit in places.items()]
     if "Spark" in places:
-        sides.append(Side("GaussianNB, calibrated, Spark", _fit(places["Spark"], calibrated), _judge(data)))
+        sides.append(Side("GaussianNB, calibrated, Spark", _fit(places["Spark"], calibrated), judge(data)))
     for name, fit in places.items():
-        sides.append(Side(f"NaiveBayes(), {name}", _fit(fit, candide.NaiveBayes), _judge(data), _FEW))
+        sides.append(Side(f"NaiveBayes(), {name}", _fit(fit, candide.NaiveBayes), judge(data), _FEW))
     if engines.dask and find_spec("dask_ml"):
         sides.append(_dask_ml(data))
     return sides + (_mllib(data, engines.spark, _table_stages(data.columns)) if engines.spark else [])
@@ -84,7 +85,7 @@ def _fit(fit: Callable[[Make], Any], make: Make) -> Callable[[], Any]:
     return lambda: fit(make)
 
 
-def _judge(data: Data) -> Callable[[Any], float]:
+def judge(data: Data) -> Callable[[Any], float]:
     """The log-loss of a model of candide's."""
     frame = data.held_out.to_pandas()
     X = frame["text"] if data.columns == ["text"] else frame[data.columns]
@@ -102,7 +103,6 @@ def _log_loss(probability: Any, label: Any) -> float:
 def _mllib(data: Data, session: Any, stages: list[Any]) -> list[Side]:
     """Spark's own, and what any way through Python costs at least."""
     from pyspark.ml import Pipeline
-    from pyspark.ml.functions import vector_to_array
 
     def frame() -> Any:
         return session.read.parquet(str(data.folder))
@@ -111,23 +111,30 @@ def _mllib(data: Data, session: Any, stages: list[Any]) -> list[Side]:
         rows = frame()
         rows.mapInArrow(_unchanged, rows.schema).write.format("noop").mode("overwrite").save()
 
-    def log_loss(model: Any) -> float:
-        rows = model.transform(session.createDataFrame(data.held_out))
-        found = rows.select("label", vector_to_array("probability").alias("probability")).toPandas()
-        return _log_loss(np.stack(found["probability"]), found["label"].to_numpy())
+    judge_it = partial(mllib_log_loss, session=session, data=data)
+    return [Side(MLLIB, lambda: Pipeline(stages=stages).fit(frame()), judge_it), Side(FLOOR, floor)]
 
-    return [Side(MLLIB, lambda: Pipeline(stages=stages).fit(frame()), log_loss), Side(FLOOR, floor)]
+
+def mllib_log_loss(model: Any, session: Any, data: Data) -> float:
+    """The log-loss of a pipeline of MLlib's."""
+    from pyspark.ml.functions import vector_to_array
+
+    rows = model.transform(session.createDataFrame(data.held_out))
+    found = rows.select("label", vector_to_array("probability").alias("probability")).toPandas()
+    return _log_loss(np.stack(found["probability"]), found["label"].to_numpy())
 
 
 def _unchanged(batches: Any) -> Any:
     return batches
 
 
-def _text_stages() -> list[Any]:
+def text_stages(counter: str = "HashingTF") -> list[Any]:
+    """Of MLlib, with HashingTF or CountVectorizer."""
+    from pyspark.ml import feature
     from pyspark.ml.classification import NaiveBayes
-    from pyspark.ml.feature import HashingTF, Tokenizer
 
-    words, counts = Tokenizer(inputCol="text", outputCol="words"), HashingTF(inputCol="words", outputCol="features")
+    words = feature.Tokenizer(inputCol="text", outputCol="words")
+    counts = getattr(feature, counter)(inputCol="words", outputCol="features")
     return [words, counts, NaiveBayes(modelType="multinomial")]
 
 

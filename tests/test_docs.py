@@ -23,6 +23,7 @@ import pytest
 from tiers import every
 
 import candide
+from candide.sources.cluster_files import find_java
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -95,12 +96,18 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
-PACKAGES = ["", *(f".{module.name}" for module in pkgutil.iter_modules(candide.__path__) if module.name[0] != "_")]
+PACKAGES = [
+    pytest.param(f".{name}", marks=[pytest.mark.spark] if name == "spark" else []) if name else ""
+    for name in ["", *(module.name for module in pkgutil.iter_modules(candide.__path__) if module.name[0] != "_")]
+]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
-def test_docstrings_of_a_package(package: str) -> None:
+def test_docstrings_of_a_package(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if package == ".spark":
+        find_java()
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     first = importlib.import_module(f"candide{package}")
     inside = (
         pkgutil.walk_packages(first.__path__, f"{first.__name__}.") if package and hasattr(first, "__path__") else []

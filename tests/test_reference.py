@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ def documented() -> dict[str, Any]:
     """Return the objects of the reference by their paths. Modules are imported late, so that collection is fast."""
     paths = {*re.findall(r"^::: (\S+)$", TEXT, re.MULTILINE)}
     paths |= {f"{module}.{name}" for module in MODULES for name in import_module(module).__all__}
+    if find_spec("pyspark") is None:
+        paths -= {path for path in paths if path.startswith("candide.spark.")}
     return {path: resolve(path) for path in sorted(paths)}
 
 

@@ -59,7 +59,7 @@ _PACKAGES = {"fit_sql": ".sources", "locked": ".storage.atomic_write", "read": "
 
 # Packages and modules that need no import of their own.
 _MODULES = (
-    "datasets", "diagnostics", "exceptions", "families", "kernels", "plot", "priors", "sources", "statistics"
+    "datasets", "diagnostics", "exceptions", "families", "kernels", "plot", "priors", "sources", "spark", "statistics"
 )  # fmt: skip
 
 

@@ -59,7 +59,9 @@ def test_predictions_stay_on_a_cluster(tmp_path: Path) -> None:
     done("train", MESSAGES, "-o", tmp_path / "m.candide", "--model", "multinomial", "-q")
     ran = run("predict", tmp_path / "m.candide", f"dask:{MESSAGES}")
     assert ran.code == 1
-    assert "predict does not support dask: and spark: sources" in ran.err
+    assert "predict does not support dask: sources" in ran.err
+    ran = run("predict", tmp_path / "m.candide", MESSAGES, "-o", "spark:inbox")
+    assert "--output is spark:inbox, but the source is not on Spark" in ran.err
 
 
 @pytest.mark.dask

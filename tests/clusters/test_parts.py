@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
+from properties.compare import assert_alike
 
-from candide import MultinomialNB
+from candide import MultinomialNB, TextNB
+from candide.exceptions import InputError
 from candide.model.accumulator import PartialState, RowCounts, merge_partial_states
+from candide.sources import spark
 
 ROWS = np.arange(24.0).reshape(8, 3)
 LABELS = np.array([*"aabbccab"])
@@ -77,3 +81,17 @@ def test_places_without_rows() -> None:
 
 def test_nothing_at_all() -> None:
     assert merge_partial_states([]) == PartialState(None, frozenset())
+
+
+def test_states_are_compressed_on_their_way() -> None:
+    """Counts of buckets become a fraction, and come out as they were; an error is raised where it arrives."""
+    state = TextNB().fit([f"word {i} of some text" for i in range(500)], ["a", "b"] * 250).model_.state
+    sent = spark._dumped(PartialState(state, frozenset([3]), 500))
+    assert 4 * len(sent) < len(pickle.dumps(state, protocol=5))
+    (found,) = spark._loaded([sent])
+    assert (found.partitions, found.n_rows) == ({3}, 500)
+    for one, before in zip(found.state.statistics.feature_sets, state.statistics.feature_sets, strict=True):
+        assert (one.counts.total != before.counts.total).sum() == 0
+    assert_alike(found.state.sample, state.sample)
+    with pytest.raises(InputError, match="partition 3: wrong"):
+        spark._loaded([sent, spark._dumped(InputError("partition 3: wrong"))])

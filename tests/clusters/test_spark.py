@@ -1,6 +1,6 @@
 """Spark: what fit, predict and score take and give, what they refuse, tasks that die, and the command line.
 
-All of it in one file, for one session serves it all; pytest-xdist mostly gives neighbours to one process.
+Most of it in one file, for one session serves it all; pytest-xdist mostly gives neighbours to one process.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
-import os
-import sys
+import venv
 from collections.abc import Iterator
 from functools import partial, reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import pandas as pd
@@ -29,11 +29,9 @@ from properties.tables import assert_predicts_alike, assert_same_table, mixed
 
 import candide
 from candide import CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB
-from candide.exceptions import InputError
+from candide.exceptions import InputError, MissingPackage
 from candide.sources import spark as engine
-from candide.sources.cluster_files import find_java
 
-from . import mortal
 from .mortal import die_once, make_mortal
 
 pytestmark = pytest.mark.spark
@@ -42,35 +40,6 @@ FRAME, LABELS = mixed(90)
 TABLE = FRAME.assign(label=LABELS)
 TEXTS = ["win cash now", "see you at noon", "free prize, win", "lunch at noon?"] * 6
 KINDS = ["spam", "ham"] * 12
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    """Two cores; a task may fail three times."""
-    find_java()
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark import cloudpickle
-    from pyspark.sql import SparkSession
-
-    # Workers do not know the folder of the tests.
-    for module in (mortal, sys.modules[__name__]):
-        cloudpickle.register_pickle_by_value(module)
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "600m",
-        "spark.default.parallelism": "1",
-        "spark.sql.shuffle.partitions": "4",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.log.level": "OFF",
-    }
-    builder = SparkSession.builder.master("local[2,4]").appName("candide")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    yield session
-    session.stop()
 
 
 @pytest.fixture
@@ -153,6 +122,25 @@ def test_columns_of_arrays(spark: Any) -> None:
     answers = model.predict(frame.withColumnRenamed("label", "truth")).collect()
     assert [row.prediction for row in answers] == model.predict([row.features for row in answers]).tolist()
     assert model.score(frame, "label") == pytest.approx(model.score(counts, LABELS))
+
+
+@pytest.mark.parametrize("length", [4, 2000])
+def test_columns_of_vectors(spark: Any, length: int) -> None:
+    """Dense and sparse vectors in one column, as VectorAssembler makes them."""
+    counts = np.zeros((90, length))
+    counts[:, :3] = np.random.default_rng(0).poisson(1 + (LABELS == "v")[:, None], (90, 3))
+    from pyspark.ml.linalg import Vectors
+
+    vectors = [Vectors.dense(row) if i % 3 else Vectors.sparse(length, np.flatnonzero(row), row[row > 0])
+               for i, row in enumerate(counts)]  # fmt: skip
+    frame = spark.createDataFrame(list(zip(vectors, LABELS.tolist(), strict=True)), ["features", "label"])
+    model, whole = MultinomialNB().fit(frame.repartition(3), "label"), MultinomialNB().fit(counts, LABELS)
+    assert_same_model(model, whole)
+    answers = model.predict(frame)
+    assert answers.schema["features"] == frame.schema["features"]
+    rows = answers.collect()
+    assert [row.prediction for row in rows] == whole.predict(counts).tolist()
+    assert [row.features for row in rows] == vectors
 
 
 def test_the_type_of_every_column(spark: Any) -> None:
@@ -294,13 +282,48 @@ def test_errors_in_rows_tell_the_partition(spark: Any) -> None:
 def test_arrays_that_are_no_table(spark: Any) -> None:
     rows = [([1.0, 2.0], "a"), ([1.0], "b")]
     lists = spark.createDataFrame(rows, "features array<double>, label string")
-    refused("column 'features' contains lists of lengths 1 and 2; expected a list", lists, model=GaussianNB())
+    refused("column 'features' contains lists of lengths 1 and 2; expected lists", lists, model=GaussianNB())
     holes = spark.createDataFrame([*rows[:1], (None, "b")], "features array<double>, label string")
     refused("column 'features' contains a null", holes, model=GaussianNB())
-    records = spark.createDataFrame(
-        [((1, [1.0]), "a")], "features struct<type: int, values: array<double>>, label string"
-    )
-    refused("vector_to_array", records, model=GaussianNB())
+    from pyspark.ml.linalg import Vectors
+
+    vectors = spark.createDataFrame([(Vectors.dense(1.0, 2.0), "a"), (Vectors.sparse(3, [], []), "b")],
+                                    ["features", "label"])  # fmt: skip
+    refused("column 'features' contains vectors of lengths 2 and 3", vectors, model=GaussianNB())
+
+
+# Workers.
+
+
+@pytest.fixture
+def bare_python(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The Python of the workers, which has no packages."""
+    venv.create(tmp_path / "bare", with_pip=False)
+    found = str(tmp_path / "bare" / "bin" / "python")
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", found)
+    monkeypatch.setattr(engine, "_checked", WeakSet())
+    return found
+
+
+def test_workers_without_candide(spark: Any, bare_python: str) -> None:
+    """They are found before any task is started that could only fail, with one message and no stack trace."""
+    model = GaussianNB().fit(FRAME[["visits"]], LABELS)
+    table = spread(spark, TABLE[["visits", "label"]])
+    calls = (GaussianNB().fit, lambda table, _: model.predict(table), model.score)
+    for call in calls:
+        with pytest.raises(MissingPackage) as found:
+            call(table, "label")
+        assert str(found.value) == (
+            f"candide is not installed for Spark's Python workers ({bare_python}); install it on every worker, or ship "
+            "an environment that includes it with spark.archives"
+        )
+
+
+def test_workers_with_another_version(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_checked", WeakSet())
+    monkeypatch.setattr(candide, "__version__", "7.0")
+    with pytest.raises(MissingPackage, match=r"have candide [\d.]+, but this process has 7\.0; install the same"):
+        GaussianNB().fit(spread(spark, TABLE[["visits", "label"]]), "label")
 
 
 # Tasks that die.
@@ -362,6 +385,26 @@ def test_train_from_csv_and_json(spark: Any, tmp_path: Path) -> None:
     wanted = ("--label", "label", "--columns", "age,job=categorical", "-o", tmp_path / "m.candide", "--json")
     told = json.loads(done("train", f"spark:{tmp_path / 'a.jsonl'}", *wanted).out)
     assert (told["rows"], told["columns"]) == (90, ["age", "job"])
+
+
+def test_predict_on_a_cluster(spark: Any, tmp_path: Path) -> None:
+    """To a file here and to files there: what is predicted for the same rows here."""
+    TABLE.to_parquet(tmp_path / "a.parquet")
+    done("train", tmp_path / "a.parquet", "-o", tmp_path / "m.candide", "-q")
+    asked = ("predict", tmp_path / "m.candide")
+    wanted = ("--proba", "--top", "2", "--explain")
+    done(*asked, tmp_path / "a.parquet", "-o", tmp_path / "here.parquet", *wanted)
+    done(*asked, f"spark:{tmp_path}/a.parquet", "-o", tmp_path / "b.parquet", *wanted)
+    said = done(*asked, f"spark:{tmp_path}/a.parquet", "-o", f"spark:{tmp_path}/there", *wanted)
+    assert "90 rows" in said.err
+    here = pd.read_parquet(tmp_path / "here.parquet")
+    for found in ("b.parquet", "there"):
+        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / found), here, check_exact=False, rtol=1e-9)
+    only = done(*asked, f"spark:{tmp_path}/a.parquet", "--only").out
+    assert only.splitlines()[0] == '"prediction","probability"'
+    assert only == done(*asked, tmp_path / "a.parquet", "--only").out
+    ran = run(*asked, f"spark:{tmp_path}/a.parquet", "-o", f"spark:{tmp_path}/there")
+    assert "PATH_ALREADY_EXISTS" in ran.err
 
 
 def test_train_says_what_is_wrong(spark: Any, tmp_path: Path) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -210,25 +207,6 @@ def test_a_dask_partition_without_a_column() -> None:
             NaiveBayes(order=0).fit(frame, "pay")
         with pytest.raises(InputError, match="partition 1 has no column 'job'"):
             NaiveBayes(order=0).fit(FRAME, "pay").score(frame, "pay")
-
-
-@pytest.mark.spark
-def test_a_spark_worker_without_candide() -> None:
-    """What is sent to a worker is loaded by a Python that cannot import candide."""
-    from pyspark import cloudpickle
-
-    from candide.sources.spark import _named, sent_to_workers
-
-    sent = cloudpickle.dumps(sent_to_workers(partial(_named, ["age"], list)))
-    code = (
-        "import sys, pickle; sys.modules['candide'] = None\n"
-        "from pyspark import cloudpickle\n"
-        "pickle.loads(sys.stdin.buffer.read())(iter([]))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True, check=False)
-    told = ran.stderr.decode().splitlines()[-1]
-    assert told.startswith("ModuleNotFoundError: candide is not installed for Spark's Python workers")
-    assert "install it on every worker" in told
 
 
 @pytest.mark.slow  # a file of 40 MB

@@ -42,7 +42,13 @@ def compare(
     from .reading import say_bad_rows
 
     session = shared.session
-    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight, "groups": groups}
+    roles: dict[str, Any] = {
+        "label": label,
+        "text": text,
+        "columns": names_of(columns),
+        "weight": weight,
+        "groups": groups,
+    }
     declared = types_of(types)
     with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
         assert source.roles is not None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..exceptions import ParameterError
-from ..remote import Place, as_path
+from ..remote import Place, RemotePath, as_path
 from .command import Group
 from .session import Session
 
@@ -31,6 +31,10 @@ _LOCAL = (
 _SOURCES = f"{_LOCAL}; also spark:TABLE, spark:FILES and dask:FILES."
 Sources = Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False, help=_SOURCES)]
 LocalSources = Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False, help=f"{_LOCAL}.")]
+PredictSources = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="SOURCE...", show_default=False, help=f"{_LOCAL}; also spark:TABLE and spark:FILES."),
+]
 _MODEL_FILE = "A model file, an address such as s3://…, or - for standard input."
 Model = Annotated[Place, typer.Argument(metavar="MODEL", show_default=False, parser=as_path, help=_MODEL_FILE)]
 Models = Annotated[
@@ -39,6 +43,13 @@ Models = Annotated[
 _WRITE = "The file to write; an existing one is replaced."
 _output = partial(typer.Option, "--output", "-o", metavar="PATH", parser=as_path)
 Output = Annotated[Place | None, _output(help=_WRITE)]
+PredictOutput = Annotated[
+    Place | None,
+    _output(
+        parser=lambda path: RemotePath(path) if path.startswith("spark:") else as_path(path),
+        help=f"{_WRITE} Of a spark: source also spark:TABLE or spark:FOLDER, which must not exist.",
+    ),
+]
 _MODEL = "By default, the name of the source with the extension .candide, or model.candide."
 ModelOutput = Annotated[Place | None, _output(help=f"{_WRITE} {_MODEL}")]
 ChangedOutput = Annotated[Place | None, _output(help=f"{_WRITE} By default MODEL itself.")]
@@ -123,12 +134,12 @@ class Reading(Group):
     extensions: Extensions = False
 
     def opened(
-        self, sources: list[str] | None, n_threads: int | None = None, **roles: Any
+        self, sources: list[str] | None, n_threads: int | None = None, *, labeled: bool = True, **roles: Any
     ) -> AbstractContextManager[Source]:
-        """Return a context in which the source that a user named is open."""
+        """Return a context in which the source that a user named is open; ``labeled``: whether it has labels."""
         from .reading import open_source
 
-        return open_source(sources, n_threads, roles, asdict(self))
+        return open_source(sources, n_threads, roles, asdict(self), labeled)
 
 
 def names_of(columns: str | None) -> list[str] | None:

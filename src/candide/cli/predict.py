@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from ..data.column_selection import Roles
     from ..kernels.layouts import Array, Floats
     from ..model.model import Model
+    from ..remote import Place
+    from .progress import Pass
     from .records import UnseenNotes
+    from .session import Session
 
 EXAMPLES = """
 candide predict messages.candide inbox.csv
@@ -27,14 +30,15 @@ candide predict messages.candide inbox.csv --explain --only
 # Predict 'unsure' where the probability is below 0.9
 candide predict messages.candide inbox.csv -o predictions.jsonl --abstain 0.9
 cat inbox.csv | candide predict messages.candide | head
+candide predict messages.candide spark:shop.inbox -o spark:shop.predictions
 """
 
 
 @command
 def predict(
     model: options.Model,
-    sources: options.LocalSources = None,
-    output: options.Output = None,
+    sources: options.PredictSources = None,
+    output: options.PredictOutput = None,
     proba: Annotated[bool, typer.Option("--proba", help="Also write the probability of every class.")] = False,
     abstain: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Predict 'unsure' if no class has at least this probability.")
@@ -62,60 +66,86 @@ def predict(
 ) -> None:
     """Write the rows of a source with their most probable class and its probability.
 
-    The output is a file (.parquet, .csv, .tsv, .jsonl, .arrow), or CSV on standard output; with --json, JSON Lines.
+    The output is a file (.parquet, .csv, .tsv, .jsonl, .arrow), or CSV on standard output; with --json, JSON Lines. Of
+    a source on Spark, it can also be a new table or new files there.
     """
-    from ..exceptions import ParameterError
     from ..model.source import source_for
-    from ..sources import ArrowSource
     from .progress import watched
     from .reading import STDIN, check_stdin, open_model, refuse_source, say_bad_rows, with_absent
     from .records import UnseenNotes
-    from .writing import is_stdout, open_writer
+    from .writing import is_stdout
 
-    session = shared.session
+    session, on_spark = shared.session, _is_on_spark(sources, output)
     if not sources and reading.sql is None and not sys.stdin.isatty():
         sources = [STDIN]
     check_stdin(model, sources)
     fitted = with_absent(open_model(model), absent)
     if output is not None and not is_stdout(output):
         refuse_source(output, [str(model), *(sources or [])])
-    with reading.opened(sources, text=text) as source:
-        if not isinstance(source, ArrowSource):
-            raise ParameterError(
-                "predict does not support dask: and spark: sources; name the files without the prefix, or use Python: "
-                "candide.load(MODEL).predict(frame)"
-            )
-        source = source_for(fitted, source)
+    with reading.opened(sources, shared.threads, labeled=False, text=text) as found:
+        source: Any = source_for(fitted, found)
         roles = source.roles
         assert roles is not None
-        kept = [] if only else source.names
-        notes = UnseenNotes(fitted, session)
-        made = Predictions(fitted, roles, kept, notes, proba=proba, abstain=abstain, top=top, explain=explain)
+        kept = [] if only else list(source.names or ())
+        model_there, notes = (fitted.for_workers(), None) if on_spark else (fitted, UnseenNotes(fitted, session))
+        made = Predictions(model_there, roles, kept, notes, proba=proba, abstain=abstain, top=top, explain=explain)
         replaced = [name for name in kept if name in made.types]
         if replaced:
             session.note(
                 f"the predictions replace the columns {', '.join(map(repr, replaced))} of the source; rename these "
                 "columns to keep them"
             )
-        with (
-            watched(source, "predicting", session) as passed,
-            open_writer(output, "jsonl" if shared.json else "csv", keep_formulas) as writer,
-        ):
-            for table in made.tables(source.to_batches()):
-                writer.write(table)
-                passed.update(passed.rows + table.num_rows)
-            if not passed.rows:
-                writer.write(made.empty(source.schema))
+        with watched(source, "predicting", session) as passed:
+            if str(output).startswith(_SPARK):
+                passed.update(source.save_with_columns(fitted, made.columns, made.schema, kept, str(output)))
+            else:
+                tables = made.there(source) if on_spark else made.here(source)
+                _write(tables, passed, output, "jsonl" if shared.json else "csv", keep_formulas, session)
         say_bad_rows(source, session)
+    if not is_stdout(output):
+        done = {"output": str(output), "rows": passed.rows, "seconds": passed.seconds}
+        rows = f"{passed.rows:,} row{'' if passed.rows == 1 else 's'}"
+        session.report(done, lambda: [f"wrote {output}: {rows} in {passed.seconds:.2f} s"])
+
+
+_SPARK = "spark:"
+
+
+def _is_on_spark(sources: list[str] | None, output: Place | None) -> bool:
+    """Return whether the rows are on Spark, where they are predicted."""
+    from ..exceptions import ParameterError
+    from ..sources.cluster_files import engine_of
+
+    engine = engine_of(sources)
+    if engine == "dask":
+        raise ParameterError(
+            "predict does not support dask: sources; name the files without the prefix, or use Python: "
+            "candide.load(MODEL).predict(frame)"
+        )
+    if str(output).startswith(_SPARK) and engine is None:
+        raise ParameterError(
+            f"--output is {output}, but the source is not on Spark; name a file, or use a source such as spark:TABLE"
+        )
+    return engine is not None
+
+
+def _write(
+    tables: Iterable[pa.Table], passed: Pass, output: Place | None, on_stdout: str, keep_formulas: bool,
+    session: Session,
+) -> None:  # fmt: skip
+    """Write tables to a file or to standard output."""
+    from .writing import open_writer
+
+    with open_writer(output, on_stdout, keep_formulas) as writer:
+        for table in tables:
+            writer.write(table)
+            passed.update(passed.rows + table.num_rows)
+            del table
     if writer.n_formulas:
         session.note(
             f"{writer.n_formulas:,} texts that a spreadsheet would run as formulas were written with a leading "
             "apostrophe; --keep-formulas writes them unchanged"
         )
-    if not is_stdout(output):
-        found = {"output": str(output), "rows": passed.rows, "seconds": passed.seconds}
-        rows = f"{passed.rows:,} row{'' if passed.rows == 1 else 's'}"
-        session.report(found, lambda: [f"wrote {output}: {rows} in {passed.seconds:.2f} s"])
 
 
 _N_CONTRIBUTIONS = 5
@@ -125,8 +155,8 @@ class Predictions:
     """The columns that a model adds to those of a source."""
 
     def __init__(
-        self, model: Model, roles: Roles, kept: list[str], notes: UnseenNotes, *, proba: bool, abstain: float | None,
-        top: int, explain: bool,
+        self, model: Model, roles: Roles, kept: list[str], notes: UnseenNotes | None, *, proba: bool,
+        abstain: float | None, top: int, explain: bool,
     ) -> None:  # fmt: skip
         import pyarrow as pa
 
@@ -144,10 +174,38 @@ class Predictions:
         if proba:
             self.types |= {f"p({label})": pa.float64() for label in model.classes}
 
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        import pyarrow as pa
+
+        return pa.schema(self.types.items())
+
+    def here(self, source: Any) -> Iterator[pa.Table]:
+        """Yield the rows of a source with predictions; one table without rows, if there are none."""
+        n_rows = 0
+        for table in self.tables(source.to_batches()):
+            n_rows += table.num_rows
+            yield table
+            del table
+        if not n_rows:
+            yield self.empty(source.schema)
+
+    def there(self, source: Any) -> list[pa.Table]:
+        """Return the rows of a source on Spark, with what workers predict."""
+        return [source.with_columns(self.model, self.columns, self.schema, self.kept).toArrow()]
+
+    def columns(self, X: Any, n_rows: int) -> dict[str, Any]:
+        """Return the predictions for some rows, on a worker."""
+        if not n_rows:
+            return {name: [] for name in self.types}
+        return dict(zip(self.types, self._columns(self.model.predict_proba(X), X), strict=True))
+
     def tables(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         """Yield batches with predictions, which replace columns of the same name; note unseen categories."""
         for table, unseen in self.model.map_in_order(self._table, batches):
-            self.notes.note_unseen(unseen)
+            if self.notes is not None:
+                self.notes.note_unseen(unseen)
             yield table
             del table
 
@@ -163,7 +221,7 @@ class Predictions:
 
         X = cells(batch, self.roles)
         data = model.read(X)
-        unseen = model.unseen_in(data) if self.notes.are_wanted else {}
+        unseen = model.unseen_in(data) if self.notes is not None and self.notes.are_wanted else {}
         made = self._columns(model.classifier.posterior(data, model.kernels, logarithm=False), X)
         return self._joined({name: batch.column(name) for name in self.kept}, made), unseen
 

@@ -65,7 +65,7 @@ def texts_or_stdin(texts: list[str]) -> Iterator[list[str]]:
 
 @contextmanager
 def open_source(
-    sources: list[str] | None, n_threads: int | None, roles: dict[str, Any], options: dict[str, Any]
+    sources: list[str] | None, n_threads: int | None, roles: dict[str, Any], options: dict[str, Any], labeled: bool
 ) -> Iterator[Source]:
     """Open what the arguments of a command name, here or on a cluster."""
     if not sources and not options["sql"]:
@@ -80,7 +80,7 @@ def open_source(
         _refuse_file_options(engine, {**options, "groups": roles.get("groups")})
         columns, declared = roles.get("columns"), roles.pop("schema", None)
         requested = RequestedRoles(**roles | {"columns": None if columns is None else tuple(columns)})
-        with open_cluster(engine, sources or [], requested, options["format"], n_threads) as source:
+        with open_cluster(engine, sources or [], requested, options["format"], n_threads, labeled) as source:
             check_names(declared or (), list(source.names or ()))
             yield source
         return

@@ -120,7 +120,13 @@ def train(
         )
     settings = ({"family": model} if model != "auto" else {}) | ({} if refine is None else {"refine": refine})
     settings |= settings_of(setting)
-    roles = {"label": label, "text": text, "columns": names_of(columns), "weight": weight, "groups": groups}
+    roles: dict[str, Any] = {
+        "label": label,
+        "text": text,
+        "columns": names_of(columns),
+        "weight": weight,
+        "groups": groups,
+    }
     declared = types_of(types)
     with reading.opened(sources, shared.threads, schema=declared, **roles) as source:
         spec = make_spec(source, settings, families_of(columns), declared, estimator)

@@ -181,7 +181,13 @@ def _n_occupied(texts: Any) -> int:
 
 def renumbered(rows: Sparse, codes: Array) -> Sparse:
     """Return rows whose codes are replaced by their positions among these ascending codes."""
-    return replace(rows, indices=np.searchsorted(codes, rows.indices).astype(rows.indices.dtype), n_columns=len(codes))
+    if _SPARSELY * len(rows.indices) < rows.n_columns:
+        places = np.searchsorted(codes, rows.indices)
+    else:  # a table of all codes takes a tenth of the time
+        table = np.empty(rows.n_columns, dtype=rows.indices.dtype)
+        table[codes] = np.arange(len(codes))
+        places = table[rows.indices]
+    return replace(rows, indices=places.astype(rows.indices.dtype, copy=False), n_columns=len(codes))
 
 
 def as_table(texts: Any) -> Any:

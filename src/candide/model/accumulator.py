@@ -29,6 +29,13 @@ class Joining(Protocol):
         """Return the hash of each class below which training rows are kept; None if no rows are kept."""
 
 
+class NothingYet:
+    """The sum of a partition before its first rows: all of them may be kept, but not their tokens."""
+
+    def kept_below(self, classes: Index) -> None:
+        """Return None: all rows are kept."""
+
+
 def summarize(spec: BoundSpec, rows: LabeledRows, kernels: Kernels, joining: Joining | None = None) -> State:
     """Return the state of one batch. Rows of weight 0 are ignored: their classes do not appear.
 

@@ -23,7 +23,7 @@ from ..kernels import Kernels
 from ..specs import BoundSpec, ClassPrior, Spec
 from ..specs.schema import Schema
 from ..statistics.kept_rows import row_bytes
-from .accumulator import Accumulator, Joining, PartialState, RowCounts, summarize
+from .accumulator import Accumulator, Joining, NothingYet, PartialState, RowCounts, summarize
 from .classifier import Classifier
 from .labels import LabelFilter, NoLabels, as_declared, with_labels
 from .model import Model, completed
@@ -343,6 +343,8 @@ class Summarize:
     def whole(self, chunks: Iterable[Chunk], partition: int) -> PartialState:
         """Return the state of all chunks of a partition."""
         accumulator, n_rows, n_unlabeled = Accumulator(), 0, 0
+        # Tokens that are kept for stacking weights, which are not fitted here, would not be sent.
+        self.joining = NothingYet()
         with PrefixErrors(f"partition {partition}"):
             for part in self.parts(chunks):
                 n_rows, n_unlabeled = n_rows + part.n_rows, n_unlabeled + part.n_unlabeled

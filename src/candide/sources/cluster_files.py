@@ -267,19 +267,39 @@ def _home(java: Path) -> Path:
     return folder
 
 
+def save_frame(frame: Any, address: str) -> None:
+    """Write a data frame of Spark to a new table, or to new files."""
+    place = without_engine(address)
+    if _is_name(place):
+        frame.write.saveAsTable(place)
+        return
+    files = Files(_checked(_promised(place) or "parquet"), [place])
+    options = {"header": True, "escape": '"', "sep": files.separator} if files.format == "csv" else {}
+    frame.write.format("json" if files.format == "jsonl" else files.format).options(**options).save(place)
+
+
 # Number of rows used to detect the label column.
 _INFERENCE_ROWS = 10_000
 
 
 @contextmanager
 def open_cluster(
-    engine: str, sources: Sequence[str], requested: RequestedRoles, format: str | None, n_threads: int | None
-) -> Iterator[EngineSource]:
-    """Open files or a table on a cluster as a source, which can be used within this context."""
+    engine: str, sources: Sequence[str], requested: RequestedRoles, format: str | None, n_threads: int | None,
+    labeled: bool = True,
+) -> Iterator[EngineSource]:  # fmt: skip
+    """Open files or a table on a cluster as a source, which can be used within this context.
+
+    ``labeled``: whether there must be labels, whose column is detected.
+    """
     places = find_places(sources, format, tables=engine == "spark")
     with opened(engine, places, n_threads) as frame:
         requested.check(list(frame.columns))
         module = import_module(f".{engine}", __package__)
+        if not labeled:
+            unlabeled: EngineSource = module.open_frame(frame)
+            unlabeled.requested = requested
+            yield unlabeled
+            return
         roles = infer_roles(requested, module.first_rows(frame, _INFERENCE_ROWS))
         frame = _with_text_label(engine, frame, places, roles.label)
         source: EngineSource = module.open_frame(frame, roles.label, roles.weight)

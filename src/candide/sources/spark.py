@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import pickle
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
+from weakref import WeakSet
+
+import candide
 
 from ..data.arrow_batches import Groups, cells, labeled_cells, needed
 from ..data.column_selection import Roles
+from ..data.vectors import as_matrix
 from ..exceptions import CandideError, InputError, MissingPackage
 from ..model.accumulator import PartialState, merge_partial_states
 from ..model.model import Model
 from ..model.source import BATCH_BYTES, Chunk
 from ..model.train import Summarize
+from .cluster_files import save_frame
 from .engine_source import EngineSource, check_name, prediction_names, predictions
 
 # Number of states that one worker merges, and bytes of states that the driver collects.
@@ -26,6 +30,10 @@ _AT_ONCE = 1 << 27
 _SHORT_HEAD = 100
 # What a worker returns: the number of its partition, and a pickled object.
 _PACKED = "partition int, packed binary"
+# Bytes of the size before compression, which come first.
+_SIZE = 8
+# Makes further columns of a batch: the rows that a model reads, and their number.
+Columns = Callable[[Any, int], dict[str, Any]]
 
 
 def open_frame(X: Any, y: Any = None, sample_weight: Any = None) -> SparkSource:
@@ -76,7 +84,7 @@ class SparkSource(EngineSource):
             yield _labeled(batch, self.roles)
 
     def summarize(self, task: Summarize, start: int = 0) -> Iterator[PartialState]:
-        parts = _mapped(self._frame, partial(_packed, partial(_count, task.for_workers(), self.roles)), _PACKED)
+        parts = self._parts(partial(_count, task.for_workers(), self.roles))
         with ExitStack() as held:
             n_parts, n_bytes = _held(parts, held)
             while n_parts > 1 and n_bytes > _AT_ONCE:
@@ -87,17 +95,51 @@ class SparkSource(EngineSource):
             yield merge_partial_states(_unpacked(parts))
 
     def map(self, task: Any) -> Iterator[Any]:
-        parts = _mapped(self._frame, partial(_packed, partial(_apply, task.for_workers(), self.roles)), _PACKED)
-        for results in _unpacked(parts):
+        for results in _unpacked(self._parts(partial(_apply, task.for_workers(), self.roles))):
             yield from results
+
+    def _parts(self, make: Callable[[Iterator[Any]], Any]) -> Any:
+        """Return what is made of each partition, packed."""
+        check_workers(self._frame.sparkSession)
+        return _mapped(self._frame, partial(_packed, make), _PACKED)
 
     def predict(self, model: Model, method: str) -> Any:
         """Return the data frame with the columns of predictions."""
-        X, model = self._X, model.for_workers()
+        import pyarrow as pa
+
+        kind = pa.array(model.classes.tolist()).type if method == "predict" else pa.float64()
+        added = pa.schema([(name, kind) for name in prediction_names(model, method)])
+        task = partial(_predictions, model.for_workers(), method)
+        X = self._X
         if not _is_like_pandas(X):
-            return _with_predictions(model, method, X)
+            return self.with_columns(model, task, added)
         index = [f"__index_{level}__" for level in range(X.index.nlevels)]
-        return _with_predictions(model, method, X.to_spark(index)).pandas_api(index).rename_axis(X.index.names)
+        found = SparkSource(X.to_spark(index), self.roles).with_columns(model, task, added)
+        return found.pandas_api(index).rename_axis(X.index.names)
+
+    def with_columns(self, model: Model, task: Columns, added: Any, kept: list[str] | None = None) -> Any:
+        """Return the data frame with the columns that a task makes of what a model reads.
+
+        They replace columns of their names. ``added``: their names and types, a schema of Arrow. ``kept``: which other
+        columns the data frame has; all by default.
+        """
+        frame = _sql_frame(self._X)
+        check_workers(frame.sparkSession)
+        roles = model.roles_in(frame.columns)
+        kept = [name for name in (frame.columns if kept is None else kept) if name not in added.names]
+        read = [name for name in frame.columns if name in kept or name in roles.columns]
+        return _mapped(
+            frame.select(*map(_quoted, read)), partial(_append, task, added, roles, kept), _schema(frame, kept, added)
+        )
+
+    def save_with_columns(self, model: Model, task: Columns, added: Any, kept: list[str], address: str) -> int:
+        """Write what ``with_columns`` returns to a new table or to new files; return the number of rows."""
+        from pyspark.sql import Observation, functions
+
+        seen = Observation()
+        frame = self.with_columns(model, task, added, kept)
+        save_frame(frame.observe(seen, functions.count(functions.lit(1)).alias("rows")), address)
+        return int(seen.get["rows"])
 
 
 def _is_like_pandas(X: Any) -> bool:
@@ -119,15 +161,13 @@ def _sql_frame(X: Any) -> Any:
     )
 
 
-def _with_predictions(model: Model, method: str, frame: Any) -> Any:
+def _schema(frame: Any, kept: list[str], added: Any) -> Any:
+    """Return the schema of some columns of a data frame, and of further columns."""
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import StructField, StructType
 
-    added, roles = prediction_names(model, method), model.roles_in(frame.columns)
-    kind = from_arrow_type(_prediction_type(model, method))
-    kept = [field for field in frame.schema.fields if field.name not in added]
-    schema = StructType([*kept, *(StructField(name, kind) for name in added)])
-    return _mapped(frame, partial(_predict, model, method, roles), schema)
+    fields = [frame.schema[name] for name in kept]
+    return StructType([*fields, *(StructField(one.name, from_arrow_type(one.type)) for one in added)])
 
 
 def _check_name(name: Any, what: str, names: list[str]) -> None:
@@ -150,7 +190,7 @@ def _is_number(kind: Any) -> bool:
 
     if isinstance(kind, ArrayType):
         return _is_number(kind.elementType)
-    return isinstance(kind, (BooleanType, NumericType))
+    return isinstance(kind, (BooleanType, NumericType)) or kind.simpleString() == "vector"
 
 
 def _quoted(name: str) -> str:
@@ -160,44 +200,55 @@ def _quoted(name: str) -> str:
 def _mapped(frame: Any, task: Callable[..., Any], schema: Any) -> Any:
     """Return ``mapInArrow`` of a frame whose names may hold dots and backticks, which it takes for something else."""
     plain = [f"_{number}" for number in range(len(frame.columns))]
-    return frame.toDF(*plain).mapInArrow(sent_to_workers(partial(_named, frame.columns, task)), schema)
+    return frame.toDF(*plain).mapInArrow(partial(_named, frame.columns, task), schema)
 
 
-def sent_to_workers(task: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a task in a form that a Python worker without candide can load, to say what is wrong."""
-    from pyspark import cloudpickle
+# Sessions whose workers have the same version of candide.
+_checked: WeakSet[Any] = WeakSet()
+# Number of tasks that look for it, which several workers run.
+_N_CHECKS = 8
 
-    pickled = cloudpickle.dumps(task)
 
-    # pyspark sends a function within a function as it is, whereas the task is a name that workers import.
-    def run(batches: Any) -> Any:
-        import pickle
+def check_workers(session: Any) -> None:
+    """Raise an error if Python workers lack candide, or have another version.
+
+    Spark would start a failing task several times, and show the stack traces of three languages.
+    """
+    if session in _checked:
+        return
+    from pyspark.sql.functions import udf
+
+    installed = udf(_finding_version(), "string", useArrow=False)  # a worker without candide may lack Arrow too
+    for row in session.range(0, _N_CHECKS, 1, _N_CHECKS).select(installed("id").alias("found")).distinct().collect():
+        version, _, executable = row.found.partition(" ")
+        if not version:
+            raise MissingPackage(
+                f"candide is not installed for Spark's Python workers ({executable}); install it on every worker, or "
+                "ship an environment that includes it with spark.archives"
+            )
+        if version != candide.__version__:
+            raise MissingPackage(
+                f"Spark's Python workers ({executable}) have candide {version}, but this process has "
+                f"{candide.__version__}; install the same version on every worker, or ship an environment that "
+                "includes it with spark.archives"
+            )
+    _checked.add(session)
+
+
+def _finding_version() -> Callable[[int], str]:
+    """Return a function that workers can load without candide."""
+
+    # pyspark sends a function within a function as it is, whereas others are names that workers import.
+    def version(_: int) -> str:
         import sys
 
         try:
-            import candide  # noqa: F401
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError(
-                f"candide is not installed for Spark's Python workers ({sys.executable}); install it on every worker, "
-                "or ship an environment that includes it with spark.archives"
-            ) from None
-        return pickle.loads(pickled)(batches)
+            import candide
+        except ImportError:
+            return f" {sys.executable}"
+        return f"{candide.__version__} {sys.executable}"
 
-    return run
-
-
-@contextmanager
-def _workers_checked() -> Iterator[None]:
-    """Raise what a worker lacks as one message, without the stack traces of three languages."""
-    from pyspark.errors import PythonException
-
-    try:
-        yield
-    except PythonException as error:
-        found = re.search(r"ModuleNotFoundError: (candide is not installed .*)", str(error))
-        if found is None:
-            raise
-        raise MissingPackage(found[1].strip()) from error
+    return version
 
 
 def first_rows(frame: Any, n: int) -> Any:
@@ -223,15 +274,13 @@ def _is_plain(kind: Any) -> bool:
 def _held(parts: Any, held: ExitStack) -> tuple[int, int]:
     """Compute parts, which stay where they are for the next query; return their number and their bytes."""
     held.callback(parts.persist().unpersist)
-    with _workers_checked():
-        n_parts, n_bytes = parts.selectExpr("count(*)", "sum(length(packed))").first()
+    n_parts, n_bytes = parts.selectExpr("count(*)", "sum(length(packed))").first()
     return n_parts, n_bytes or 0
 
 
 def _unpacked(parts: Any) -> list[Any]:
     # As Arrow: rows of Python's would take three times as long.
-    with _workers_checked():
-        column = parts.select("packed").toArrow().column("packed")
+    column = parts.select("packed").toArrow().column("packed")
     return _loaded(part.as_buffer() for part in column)
 
 
@@ -252,12 +301,25 @@ def _packed(make: Callable[[Iterator[Any]], Any], batches: Iterator[Any]) -> Ite
     except CandideError as error:
         made = error
     types = pa.schema([("partition", pa.int32()), ("packed", pa.binary())])
-    yield pa.record_batch([[_partition()], [pickle.dumps(made, protocol=5)]], schema=types)
+    yield pa.record_batch([[_partition()], [_dumped(made)]], schema=types)
+
+
+def _dumped(made: Any) -> bytes:
+    """Return what is sent to the driver or to another worker: counts become a fifth of their size."""
+    import pyarrow as pa
+
+    pickled = pickle.dumps(made, protocol=5)
+    compressed: bytes = pa.Codec("zstd", compression_level=1).compress(pickled, asbytes=True)
+    return len(pickled).to_bytes(_SIZE, "little") + compressed
 
 
 def _loaded(packed: Iterable[Any]) -> list[Any]:
     """Return the results of the workers; an error in a worker is raised here."""
-    found = [pickle.loads(one) for one in packed]
+    import pyarrow as pa
+
+    zstd = pa.Codec("zstd")
+    buffers = (memoryview(one) for one in packed)
+    found = [pickle.loads(zstd.decompress(one[_SIZE:], int.from_bytes(one[:_SIZE], "little"))) for one in buffers]
     for one in found:
         if isinstance(one, CandideError):
             raise one
@@ -295,52 +357,19 @@ def _labeled(batch: Any, roles: Roles) -> Chunk:
     return Chunk(as_matrix(rows.X), rows.y, rows.weight, n_unlabeled=batch.num_rows - rows.n_rows, may_be_empty=True)
 
 
-def _predict(model: Model, method: str, roles: Roles, batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield batches with the columns of predictions."""
+def _predictions(model: Model, method: str, X: Any, n_rows: int) -> dict[str, Any]:
+    """Return columns of predictions, as lists."""
+    return {name: column.tolist() for name, column in predictions(model, method, X, n_rows).items()}
+
+
+def _append(task: Columns, added: Any, roles: Roles, kept: list[str], batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches with the columns that a task makes."""
     import pyarrow as pa
 
-    kind = _prediction_type(model, method)
     for batch in batches:
-        made = predictions(model, method, as_matrix(cells(batch, roles)), batch.num_rows)
-        kept = dict(zip(batch.schema.names, batch.columns, strict=True))
-        found = {name: pa.array(column.tolist(), kind) for name, column in made.items()}
-        yield pa.record_batch({name: column for name, column in kept.items() if name not in made} | found)
-
-
-def _prediction_type(model: Model, method: str) -> Any:
-    """Return the type of a column of predictions."""
-    import pyarrow as pa
-
-    return pa.array(model.classes.tolist()).type if method == "predict" else pa.float64()
-
-
-def as_matrix(X: Any) -> Any:
-    """Return one column of lists of equal length, as features often come, as a matrix; all else as it is.
-
-    >>> import pyarrow as pa
-    >>> as_matrix(pa.table({"features": [[1.0, 2.0], [3.0, None]]}))
-    array([[ 1.,  2.],
-           [ 3., nan]])
-    """
-    import pyarrow as pa
-
-    if not isinstance(X, pa.Table) or X.num_columns != 1:
-        return X
-    name, kind = X.column_names[0], X.schema.types[0]
-    if pa.types.is_struct(kind) and "values" in [field.name for field in kind]:
-        raise InputError(
-            f"column {name!r} contains Spark ML vectors; convert them to arrays with "
-            f"pyspark.ml.functions.vector_to_array({name!r})"
-        )
-    return _stacked(X.column(0).combine_chunks(), name) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else X
-
-
-def _stacked(lists: Any, name: str) -> Any:
-    import pyarrow.compute as pc
-
-    lengths = pc.list_value_length(lists)
-    shortest, longest = pc.min_max(lengths).values() if len(lists) else (None, None)
-    if lists.null_count or shortest != longest:
-        found = "a null" if lists.null_count else f"lists of lengths {shortest} and {longest}"
-        raise InputError(f"column {name!r} contains {found}; expected a list of the same length in every row")
-    return lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
+        made = task(as_matrix(cells(batch, roles)), batch.num_rows)
+        columns = {name: batch.column(name) for name in kept}
+        for field in added:
+            one = made[field.name]
+            columns[field.name] = one if isinstance(one, pa.Array) else pa.array(one, field.type)
+        yield pa.record_batch(columns)
