@@ -318,10 +318,9 @@ class Summarize:
         if self.learned is None:
             # The class prior may contain classes that occur later.
             bound, state = replace(self.bound, prior=ClassPrior()), self.joining
-            if state is None:
+            if not isinstance(state, State):
                 assert self._head is not None
                 state = summarize(bound, _rows(self._head[1]), self.kernels)
-            assert isinstance(state, State)
             self.learned = Classifier(bound, state)
         return self.learned
 
