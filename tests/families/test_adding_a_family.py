@@ -11,10 +11,11 @@ import pytest
 
 from candide import families
 from candide.exceptions import ForgetError
-from candide.export.sql.cells import Cells, Codes
+from candide.export.sql.cells import Cells
 from candide.export.sql.dialects import dialect_named
+from candide.export.sql.lookups import Lookups
 from candide.export.sql.query import Query
-from candide.export.sql.terms import family_scores
+from candide.export.sql.terms import ColumnReader, family_scores
 from candide.families import FAMILIES, Batch
 from candide.families.score_terms import REST, Quadratic, ScoreTerms, TermLikelihood
 from candide.kernels import Kernels
@@ -87,7 +88,7 @@ def test_linear_form() -> None:
 def test_sql() -> None:
     dialect = dialect_named("sqlite")
     query, cells = Query(dialect), Cells(["a", "b", "c"], {}, dialect)
-    made = family_scores(LIKELIHOOD, LOG_PRIOR, range(3), cells, Codes(query))
+    made = family_scores(LIKELIHOOD, LOG_PRIOR, ColumnReader(range(3), cells, Lookups(query)))
     query.start("rows", cells.inputs)
     query.step("scores", {f"s{k}": score for k, score in enumerate(made.finite)})
     database = sqlite3.connect(":memory:")

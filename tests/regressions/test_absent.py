@@ -305,7 +305,7 @@ def _by_duckdb(query: str, rows: pd.DataFrame) -> pd.DataFrame:
 def no_room(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, Any]:
     """A model whose exports have room for complete rows alone, rows, and which of them are not complete."""
     from candide.export.onnx import views as graphs
-    from candide.export.sql import stacking, views
+    from candide.export.sql import absent
 
     def only_complete(cells: int, may_lack: Any, *_: Any) -> list[Any]:
         return [np.ones(len(may_lack), dtype=bool)]
@@ -318,7 +318,7 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any, Any]:
     model.model_.classifier.__dict__["fitted_without_rows"] = replace(
         own, views=replace(own.views, weights=mixture, partial=partial)
     )
-    for module in (stacking, views, graphs):
+    for module in (absent, graphs):
         monkeypatch.setattr(module, "marginal_patterns", only_complete)
     return model, rows, rows[["age", "hours", "noise"]].isna().any(axis=1)
 
