@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import duckdb
+import numpy as np
 import pytest
 from cli.terminal import done
 from tiers import every
@@ -117,3 +119,16 @@ def test_warning_of_a_command(tmp_path: Path) -> None:
 def test_missing_cells_of_a_query() -> None:
     with pytest.raises(ParameterError, match=r"missing=\['-'\] applies to CSV files.*NULLIF\(column, '-'\)"):
         candide.read(sql="SELECT 1 AS x", missing=["-"])
+
+
+def test_queries_know_the_marks_of_missing_cells(tmp_path: Path) -> None:
+    rows = [
+        f"{place},{i},{kind}" for i in range(20) for place, kind in (("x", "a"), ("y", "b"), ("-", "ba"[i % 3 > 0]))
+    ]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["place,number,kind", *rows]))
+    source = candide.read(path, label="kind", missing=["-"])
+    model = NaiveBayes(order=0).fit(source)
+    with duckdb.connect() as database:
+        found = database.sql(model.to_sql("duckdb", f"(FROM '{path}')", keep=False)).fetchall()
+    np.testing.assert_allclose([row[1:] for row in found], model.predict_proba(source), rtol=1e-9)

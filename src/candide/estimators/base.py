@@ -437,7 +437,10 @@ class BaseNB(ModelEstimator):
         model = self._fitted()
         columns = model.spec.table_columns(model.schema)
         classifier = model.classifier.for_export(approximate=approximate)
-        return to_sql(classifier, *columns, dialect=dialect, table=table, keep=keep, proba=proba)
+        return to_sql(
+            classifier, *columns,
+            dialect=dialect, table=table, keep=keep, proba=proba, missing=model.schema.missing,
+        )  # fmt: skip
 
     def _for_file(self) -> Model:
         """Return the model for a file; if that needed a refit, the estimator has it too."""

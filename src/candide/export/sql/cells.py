@@ -40,6 +40,7 @@ class Cells:
     names: Sequence[str]
     examples: dict[str, Any]  # by name: a cell of the column's type, of booleans and times
     dialect: Dialect
+    missing: Sequence[str] = ()  # texts that mark missing cells
     inputs: dict[str, str] = field(default_factory=dict)
 
     def number(self, j: int) -> str:
@@ -70,6 +71,8 @@ class Cells:
         if any(isinstance(label, str) or _is_large(label) for label in labels):
             texts = list(map(str, labels))
             cell = self.dialect.as_label(self._cell(j), self.names[j], texts)
+            marks = [self.dialect.text(mark) for mark in self.missing if mark not in texts]
+            cell = f"CASE WHEN {cell} NOT IN ({', '.join(marks)}) THEN {cell} END" if marks else cell
             return Labeled(self._input(j, cell), list(map(self.dialect.text, texts)))
         for label in labels:
             if not isinstance(label, (int, float, np.number, np.bool_)):

@@ -249,15 +249,16 @@ def _join(posterior: Posterior) -> None:
 
 def to_sql(
     model: Classifier, names: Sequence[str], examples: dict[str, Any], *,
-    dialect: str, table: str, keep: bool | Sequence[str], proba: bool,
+    dialect: str, table: str, keep: bool | Sequence[str], proba: bool, missing: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """Return the text of the query.
 
-    ``names`` are those of the model's columns, ``examples`` cells of those that hold booleans or times, by name.
+    ``names`` are those of the model's columns, ``examples`` cells of those that hold booleans or times, by name;
+    ``missing`` are the texts that marked missing cells in training.
     """
     _refuse_texts(model.likelihood, names)
     how = dialect_named(dialect)
-    query, cells, own = Query(how), Cells(names, examples, how), Own(table, keep, how)
+    query, cells, own = Query(how), Cells(names, examples, how, missing), Own(table, keep, how)
     posterior = _scored(model, query, cells, own)
     if model.bound_spec.corrects:
         _correct(posterior, model)
