@@ -17,7 +17,7 @@ def test_entries_for_the_reference() -> None:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.separated('    a : {"b", "c"}, optional\n') == '    a : {"b", "c"}, default None\n'
+    assert module.separated('    a : {"b", "c"}, optional\n') == '    a : one of "b", "c", default None\n'
     docstring = (
         "Parameters\n----------\na : int\n    One.\nb, c,\nd\n    As\n    there.\n\nNotes\n-----\nOne, two\nor three.\n"
     )

@@ -18,7 +18,7 @@ _NAMES = re.compile(
 )
 
 
-_OPTIONAL_CHOICE = re.compile(r"^( *\w+ : \{.*\}), optional$", re.MULTILINE)
+_OPTIONAL_CHOICE = re.compile(r"^( *\w+ : )\{(.*)\}, optional$", re.MULTILINE)
 
 
 class DocstringNames(griffe.Extension):
@@ -46,7 +46,7 @@ def separated(docstring: str) -> str:
         Count.
     <BLANKLINE>
     """
-    return _OPTIONAL_CHOICE.sub(r"\1, default None", _NAMES.sub(_entries, docstring))
+    return _OPTIONAL_CHOICE.sub(r"\1one of \2, default None", _NAMES.sub(_entries, docstring))
 
 
 def _entries(found: re.Match[str]) -> str:
