@@ -67,7 +67,8 @@ def predict(
     """Write the rows of a source with their most probable class and its probability.
 
     The output is a file (.parquet, .csv, .tsv, .jsonl, .arrow), or CSV on standard output; with --json, JSON Lines. Of
-    a source on Spark, it can also be a new table or new files there.
+    a source on Spark, it can also be a new table or new files there. Cells are written as they were read: dates in ISO
+    format, and missing cells empty.
     """
     from ..model.source import source_for
     from .progress import watched

@@ -43,7 +43,8 @@ class NaiveBayes(BaseNB):
     alpha : float, optional
         Pseudo-count of every category. None chooses it by leave-one-out for each column.
     stacking : {"auto", None}, default "auto"
-        Whether columns and views are weighted. None gives every column the weight 1: plain naive Bayes.
+        Whether columns and views are weighted. None gives every column the weight 1: plain naive Bayes, whose
+        probabilities are calibrated unless ``calibrate=None``.
     calibrate : {"auto", "temperature", "platt", "beta", "isotonic", None}, default "auto"
         Calibration of the probabilities. "auto" is None with stacking, else "platt".
     order : {"auto", 0, 1, 2}, default "auto"
