@@ -299,3 +299,13 @@ def test_new_customers_are_no_drift() -> None:
         found = model.report(X=customers(50 + seed, 20), y="label", groups="of")
         assert found.given is not None
         assert not found.given.between_halves + found.given.since_training
+
+
+def test_evaluate_tells_the_groups(tmp_path: Path) -> None:
+    customers(0, 60).to_csv(tmp_path / "rows.csv", index=False)
+    customers(1, 20).drop(columns="of").to_csv(tmp_path / "later.csv", index=False)
+    done("train", tmp_path / "rows.csv", "--label", "label", "--groups", "of", "-o", tmp_path / "m.candide", "-q")
+    assert "groups: of)" in done("evaluate", tmp_path / "m.candide", tmp_path / "rows.csv").out
+    assert "rows count as independent, because column 'of'" in done(
+        "evaluate", tmp_path / "m.candide", tmp_path / "later.csv"
+    ).err.replace("\n", " ")

@@ -50,7 +50,13 @@ def evaluate(
         with watched(source, "evaluating", session) as passed:
             report = evaluate_source(fitted, FollowedSource(source, passed, UnseenNotes(fitted, session)))
         say_bad_rows(source, session)
-    session.answer(report.as_dict(), *of_evaluation(report, f"Evaluation ({count(report.n_rows, 'row')})"))
+        trained, names = fitted.schema.roles, source.names
+    by = groups or (trained.groups if trained else None)
+    if by is not None and names is not None and by not in names:
+        session.note(f"rows count as independent, because column {by!r}, the groups of training, is missing")
+        by = None
+    title = f"Evaluation ({count(report.n_rows, 'row')}{'' if by is None else f', groups: {by}'})"
+    session.answer(report.as_dict(), *of_evaluation(report, title))
     if least_accuracy is not None and report.accuracy < least_accuracy:
         session.say(f"the accuracy is {report.accuracy:.4f}, below {least_accuracy} (--least-accuracy)")
         raise SystemExit(1)

@@ -225,7 +225,13 @@ def of_evaluation(report: Evaluation, title: str) -> list[Any]:
     return [table, of_classes(report), *([] if len(report.confusion) < 2 else [_Confusion(report)])]
 
 
-_METRICS = {"accuracy": "accuracy", "log-loss": "log_loss", "Brier score": "brier", "calibration error (ECE)": "ece"}
+_METRICS = {
+    "accuracy": "accuracy",
+    "log-loss": "log_loss",
+    "Brier score": "brier",
+    "calibration error (ECE)": "ece",
+    "ECE by chance": "ece_by_chance",
+}
 
 
 def _measure(report: Evaluation, field: str) -> str:

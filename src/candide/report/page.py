@@ -73,7 +73,7 @@ def _tiles(found: ModelReport) -> str:
     for name, report in evaluations_of(found):
         tiles.append((percent(report.accuracy), f"accuracy on {name}"))
         tiles.append((f"{report.log_loss:.4f}", f"log-loss on {name}"))
-        tiles.append((percent(report.ece), f"calibration error on {name}"))
+        tiles.append((percent(report.ece), f"calibration error on {name}; {percent(report.ece_by_chance)} by chance"))
     tiles.append((f"{len(found.warnings)}", "warnings" if len(found.warnings) != 1 else "warning"))
     return f'<ul class="tiles">{"".join(f"<li><b>{value}</b><small>{what}</small></li>" for value, what in tiles)}</ul>'
 
@@ -109,6 +109,7 @@ _METRICS = {
     "log_loss": ("log-loss", "mean of -log p(true class)"),
     "brier": ("Brier score", "squared error of the probabilities"),
     "ece": ("calibration error (ECE)", "mean distance of probabilities from observed frequencies"),
+    "ece_by_chance": ("ECE by chance", "calibration error to expect of perfect probabilities on so many rows"),
     "aurc": ("AURC", "mean error rate over all coverages"),
 }
 _DEFINITIONS = (
@@ -174,7 +175,7 @@ def _measured(report: Evaluation, name: str) -> tuple[str, str, str]:
 
 def _measure(report: Evaluation, name: str) -> str:
     value, error = getattr(report, name), getattr(report, f"{name}_error", None)
-    shares = name in ("accuracy", "ece", "aurc")
+    shares = name in ("accuracy", "ece", "ece_by_chance", "aurc")
     written = percent(value, 2) if shares else fixed(value)
     if error is None or not math.isfinite(error):
         return written
