@@ -27,7 +27,7 @@ import candide
 from candide import CategoricalNB, GaussianNB, NaiveBayes
 
 from . import scale_engines
-from .markdown import heading, line
+from .markdown import heading, line, show
 
 RESULTS = Path(__file__).with_name("SQL.md")
 # Measured once, at commit 75c438e9.
@@ -214,12 +214,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of PySpark about versions of pandas
-    lines = []
-    for text in report(arguments.engines, arguments.data, arguments.rounds):
-        print(text, flush=True)
-        lines.append(text)
-    if arguments.save:
-        RESULTS.write_text("\n".join(lines) + "\n" + BEFORE)
+    show(report(arguments.engines, arguments.data, arguments.rounds), RESULTS if arguments.save else None, BEFORE)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import candide
 from candide import TextNB
 
 from .javascript import read_messages
-from .markdown import heading, line
+from .markdown import heading, line, show
 
 RESULTS = Path(__file__).with_name("TEXT_EXPORTS.md")
 # Measured once, on the same machine, beside commit 75c438e9.
@@ -140,12 +140,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     arguments = parser.parse_args()
-    lines = []
-    for text in rows(arguments.files, arguments.rounds):
-        print(text, flush=True)
-        lines.append(text)
-    if arguments.save:
-        RESULTS.write_text("\n".join(lines) + "\n" + BEFORE)
+    show(rows(arguments.files, arguments.rounds), RESULTS if arguments.save else None, BEFORE)
 
 
 if __name__ == "__main__":

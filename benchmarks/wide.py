@@ -27,7 +27,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import candide
 
-from .markdown import heading, line
+from .markdown import heading, line, show
 from .memory import MB, peak_of
 
 RESULTS = Path(__file__).with_name("WIDE.md")
@@ -133,12 +133,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+", default=[100, 500, 5_000])
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
     arguments = parser.parse_args()
-    lines = []
-    for text in rows(arguments.columns):
-        print(text, flush=True)
-        lines.append(text)
-    if arguments.save:
-        RESULTS.write_text("\n".join(lines) + "\n" + BEFORE)
+    show(rows(arguments.columns), RESULTS if arguments.save else None, BEFORE)
 
 
 if __name__ == "__main__":
