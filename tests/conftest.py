@@ -137,7 +137,7 @@ def few_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL that nobody else uses."""
+    """The address of a PostgreSQL server for the tests of this process."""
     # Not in the folder of pytest, which others may not enter: the server runs as another user than root.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         with warnings.catch_warnings():
@@ -151,7 +151,7 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def mysql() -> Iterator[str]:
-    """The socket of a MariaDB that nobody else uses, with a database ``test``."""
+    """The socket of a MariaDB server for the tests of this process, with a database ``test``."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         data, socket = f"{folder}/data", f"{folder}/socket"
         options = ["--no-defaults", f"--datadir={data}", f"--user={getpass.getuser()}", "--innodb-log-file-size=8M"]

@@ -1,4 +1,4 @@
-"""Tables in onnxruntime: families of columns, the blend with its views, dates, holes and strangers."""
+"""Tables in onnxruntime: families of columns, stacked views, dates, missing cells and unseen categories."""
 
 from __future__ import annotations
 

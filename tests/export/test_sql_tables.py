@@ -17,6 +17,7 @@ from tiers import fitted_once, tries
 
 from candide import NaiveBayes
 from candide.exceptions import ParameterError
+from candide.export.sql.dialects import Dialect
 from candide.model.classifier import Classifier
 from candide.stacking.cell_regression import CellRegression
 
@@ -43,8 +44,8 @@ def table_of(seed: int, n_rows: int = 120) -> tuple[pd.DataFrame, Any]:
     return frame, y
 
 
-def with_strangers(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same rows, some with values that nobody saw, with none, and with numbers beyond all others."""
+def with_unseen_values(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same rows, some with unseen categories, missing cells, and numbers outside of the range of training."""
     out = frame.copy()
     out.loc[0, "job"] = "pilot"
     out.loc[1, ['income "net"', "job"]] = np.nan, None
@@ -67,7 +68,7 @@ FAMILIES = ["gaussian", "student", "lognormal", "power", "kernel", "bins", ("bin
 def test_families_of_columns(family: Any, missing: str, score: Score) -> None:
     columns = {("age", 'income "net"'): family, "visits": "poisson"}
     model = fit(0, columns=columns, stacking=None, missing=missing, unseen="smooth")
-    rows = with_strangers(table_of(0)[0])[:60]
+    rows = with_unseen_values(table_of(0)[0])[:60]
     rows.loc[3, 'income "net"'] = -1.0  # no logarithm
     assert_same_answers(model, rows, score)
 
@@ -93,12 +94,12 @@ def test_columns_together(score: Score) -> None:
 @pytest.mark.parametrize("calibrate", ["temperature", "isotonic"])
 def test_calibrated_blend_for_other_shares(calibrate: str, score: Score) -> None:
     model = fit(3, order=0, calibrate=calibrate).with_class_prior([0.1, 0.2, 0.7])
-    assert_same_answers(model, with_strangers(table_of(3)[0])[:60], score)
+    assert_same_answers(model, with_unseen_values(table_of(3)[0])[:60], score)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_blend(order: int, score: Score) -> None:
-    assert_same_answers(fit(4, order=order), with_strangers(table_of(4)[0])[:60], score)
+    assert_same_answers(fit(4, order=order), with_unseen_values(table_of(4)[0])[:60], score)
 
 
 def weighing_all(model: Any, seed: int) -> Any:
@@ -122,7 +123,7 @@ def test_every_view_has_its_part(family: str, score: Score) -> None:
         "random Fourier features of all columns",
         "random Fourier features of 2 to 4 columns",
     } <= set(model.model_.classifier.fitted.views.names)
-    assert_same_answers(model, with_strangers(frame)[:40], score)
+    assert_same_answers(model, with_unseen_values(frame)[:40], score)
 
 
 def test_many_categories_in_views(score: Score) -> None:
@@ -282,6 +283,13 @@ def test_numbers_of_views_are_tables() -> None:
 def test_spark_gives_the_same_answers(spark_sql: Score) -> None:
     frame, y = table_of(11)
     model = NaiveBayes(order=0, calibrate=None).fit(frame, y)
-    assert_same_answers(model, with_strangers(frame)[:20], spark_sql)
+    assert_same_answers(model, with_unseen_values(frame)[:20], spark_sql)
     X, labels = load_iris(return_X_y=True)
     assert_same_answers(NaiveBayes(calibrate=None).fit(X[:, 2:], labels), X[:, 2:], spark_sql)
+
+
+def test_arrays() -> None:
+    values = np.array([0.5, -2.0, 1e-300])
+    entries = ", ".join(Dialect().entry(values, str(place)) for place in range(3))
+    with duckdb.connect() as database:
+        assert database.execute(f"SELECT {entries}").fetchall() == [tuple(values.tolist())]

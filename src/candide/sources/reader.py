@@ -186,8 +186,8 @@ class Reader(ABC):
         return False
 
     def followed_by(self, others: Sequence[Reader]) -> Reader:
-        """Return a reader of this part and of those that follow it."""
-        raise NotImplementedError
+        """Return a reader of this part and of those that follow it; by default, none do."""
+        return self
 
     def with_missing(self, missing: Sequence[str]) -> Reader:
         """Return the same part with other texts that mark missing cells, where the format has such texts."""

@@ -276,7 +276,7 @@ class ArrowSource(Source):
 
 
 def in_streams(parts: Iterable[Reader]) -> Iterator[Reader]:
-    """Yield parts, of which many small ones that are alike are one."""
+    """Yield parts, with successive ones joined that can be read in one stream."""
     waiting: list[Reader] = []
     for part in parts:
         if waiting and not part.follows(waiting[0]):

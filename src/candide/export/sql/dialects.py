@@ -144,11 +144,12 @@ class Dialect:
 
     def array(self, values: Array) -> str:
         """Return an array of numbers."""
-        raise NotImplementedError
+        kind = "INTEGER" if values.dtype.kind == "i" else self.number_type
+        return f"CAST(STRING_SPLIT('{','.join(_shortened(values))}', ',') AS {kind}[])"
 
     def entry(self, values: Array, place: str) -> str:
         """Return the number at a place of an array, from 0."""
-        raise NotImplementedError
+        return f"LIST_EXTRACT({self.array(values)}, {place} + 1)"
 
     def row_number(self, key: str) -> str:
         """Return a number for each row of a step, or its key where such steps may be computed twice."""
@@ -326,10 +327,6 @@ class Spark(Translated):
 
     def entry(self, values: Array, place: str) -> str:
         return f"GET({self.array(values)}, {place})"
-
-    def array(self, values: Array) -> str:
-        kind = "INTEGER" if values.dtype.kind == "i" else "DOUBLE"
-        return f"CAST(STRING_SPLIT('{','.join(_shortened(values))}', ',') AS {kind}[])"
 
     def collected(self, number: str, order: str) -> str:
         # There is no order within aggregates.

@@ -1,12 +1,13 @@
-"""Numbers that are looked up by the value of a column, in tables that a query brings along.
+"""Numbers that are looked up by the value of a column, in tables that are part of the query.
 
-Where the value of a cell lies, among cuts or labels, is found once. What depends on it is a row of one table, which is
-joined by this place: scores of classes, codes of views, ranks.
+The place of a cell among cuts or labels is computed once. Scores of classes, codes of views and ranks that depend on it
+are a row of one table, which is joined by the place.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -31,7 +32,7 @@ class Labeled(NamedTuple):
 
 
 @dataclass
-class ColumnTable:
+class ColumnTable(ABC):
     """What is looked up by the value of one column, gathered while a query is planned."""
 
     name: str
@@ -59,9 +60,9 @@ class ColumnTable:
         self.sums.setdefault(name, []).append(part)
         return name
 
+    @abstractmethod
     def write(self, query: Query) -> str:
         """Write the table; return the expression of the place of a cell."""
-        raise NotImplementedError
 
     def _write_rows(self, query: Query, rows: list[Array]) -> None:
         if query.dialect.has_arrays:

@@ -1,4 +1,4 @@
-"""How databases cut texts into words.
+"""Functions by which databases split texts into words.
 
 Databases differ from Python, and from each other, in which characters are part of words and in their lower case. So
 queries contain these characters, and use only functions that do the same in all versions of a database.
@@ -29,7 +29,7 @@ _RUNS_TOGETHER = 24
 class TextFunctions:
     """Functions of DuckDB, which the others replace."""
 
-    # What tells texts apart: a number is faster than the text, where numbers are the same each time they are read.
+    # The key of a text: a number is faster than the text itself, where numbers are the same each time they are read.
     key: ClassVar[str] = "ROW_NUMBER() OVER ()"
     fence: ClassVar[str] = " MATERIALIZED"
     end_of_text: ClassVar[str] = r"\z"
@@ -56,7 +56,7 @@ class TextFunctions:
         if config.lowercase:
             if {_SIGMA.lower(), _FINAL_SIGMA} & alphabet:
                 text = self._with_final_sigmas(text)
-            # The second character is none of a word, so this can part a word.
+            # The second character is not part of a word, so this can split a word.
             text = f"REPLACE({text}, {self.dialect.text(_DOTTED_I)}, {self.dialect.text(_DOTTED_I.lower())})"
         if not changes:
             return text
@@ -160,7 +160,7 @@ _FUNCTIONS: dict[str, type[TextFunctions]] = {
 
 
 def text_functions(dialect: Dialect) -> TextFunctions:
-    """Return how a database cuts texts."""
+    """Return the text functions of a dialect."""
     if dialect.name not in _FUNCTIONS:
         raise ParameterError(
             f"this model has text inputs, and the query for {dialect.name} cannot split texts into words as candide "

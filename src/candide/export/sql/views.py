@@ -152,7 +152,10 @@ class TripleView:
     view: TwoDependence
 
     def write(self, query: Query) -> str:
-        """The steps; how they are joined. One number for a pair: several at once planners take for something rare."""
+        """The steps; how they are joined.
+
+        A pair is one number, because planners underestimate how many rows match conditions on several columns.
+        """
         name, p = self.name, self.pairs.prefix
         one, other = self.view.joint.columns.T
         sizes = self.pairs.one.merged.sizes[other]

@@ -151,11 +151,12 @@ def fit_sql(
     dialect: str | None = None,
     extensions: bool = False,
 ) -> Estimator:
-    """Fit an estimator to a database table or query. The database computes the sums, and the rows are not fetched.
+    """Fit an estimator to a database table or query, whose rows are never all in memory.
 
-    The model equals that of ``fit`` on the same rows: counts and grids are identical, means and variances agree up to
-    rounding. The query runs several times, in one transaction, and must return the same rows each time.
-
+    The database computes the sums of models that keep no training rows. All rows are fetched, in batches, for models
+    that keep some (by default ``NaiveBayes`` and ``TextNB``), and from SQLite, where this is faster. The model equals
+    that of ``fit`` on the same rows: counts and grids are identical, means and variances agree up to rounding. The
+    query may run several times, in one transaction, and must return the same rows each time.
 
     Parameters
     ----------
