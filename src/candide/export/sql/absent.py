@@ -52,7 +52,7 @@ class AbsentColumns:
         self.most = max(self.most, *(int((~given).sum()) for given in patterns))
 
     def add(self, form: QuadraticForm) -> None:
-        """Ask for a form: ``{name}_q``, and ``{name}_h``, what absent columns add to the log determinant."""
+        """Add a form: ``{name}_q``, and ``{name}_h``, what absent columns add to the log determinant."""
         self.forms.append(form)
 
     @property

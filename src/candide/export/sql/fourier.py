@@ -1,4 +1,4 @@
-"""Random Fourier features as steps of a query, which brings along a table of the features.
+"""Random Fourier features as steps of a query, with a table of the features.
 
 Each combination of the codes that features are made from is scored once (``cells.distinct``); where numbers are looked
 up in arrays, each row.
@@ -37,7 +37,7 @@ class FourierInputs:
 
     @classmethod
     def of(cls, prefix: str, inputs: Inputs, binned: BinnedColumns, absent: AbsentColumns) -> FourierInputs:
-        """Asks for the points, and for the text that knows a row by the codes that they are made from."""
+        """Add the columns of the inputs, and a key of each row that consists of the codes of its inputs."""
         names, slots = binned.coordinates(inputs.ranks), binned.slots(inputs.levels, prefix)
         if not binned.cells.dialect.has_arrays:
             binned.add_key(f"{prefix}_key", [*binned.rank_codes(inputs.ranks), *slots])
@@ -58,7 +58,7 @@ class FourierInputs:
         return sorted({name for name in self.lacks if name is not None})
 
     def expected(self, j: int) -> str:
-        """The name of what is expected of the j-th absent rank, with a minus sign."""
+        """The name of the expected value of the j-th absent rank, with a minus sign."""
         return f"{self.prefix}_u{j}"
 
     def write(self, query: Query) -> None:
@@ -157,7 +157,7 @@ class FourierView:
         return {"phase": self.view.features.phases, **frequencies, **self._slopes}
 
     def _features(self, dialect: Dialect) -> dict[str, str]:
-        """Return the columns of each feature, with a list of the frequencies of all levels where lists are of use."""
+        """Return the columns of each feature, with a list of the frequencies of all levels if lists are supported."""
         columns = {name: name for name in self._numbers()}
         if dialect.has_lists and self.inputs.slots:
             n_ranks, turning = self.inputs.n_ranks, set(self._turning)
